@@ -34,6 +34,12 @@ def renyi_after_sampling(renyi: _Renyi, rate: Enclosure, order: Fraction, direct
     For ADD it is E_Q[(Q/M)^{α−1}], for REMOVE E_Q[(M/Q)^α], which is also at least q^α·e^{(α−1)τ_α}: these two ends
     are what is left above order 4096 and where a moment reaches e^(2**60).
 
+    ADD, any α: with x = q(P/Q − 1) ≥ −q the moment is E_Q[f(x)] for f(x) = (1 + x)^{1−α}, where E_Q[x] = 0 and
+    E_Q[x²] ≤ q²·c, c = e^{τ_2} − 1 with τ_2 of P from Q. The parabola through f at −q, and through f and f' at q·c,
+    is convex and nowhere below f, whose third derivative is negative. So the moment is at most that of a law with
+    these two outcomes, (1 − e^{−τ_2})·(1 − q)^{1−α} + e^{−τ_2}·(1 + q·c)^{1−α}: of second order in q, as REMOVE is,
+    and reached by P = (1, 0) and Q = (e^{−τ_2}, 1 − e^{−τ_2}).
+
     Both grow with q: less sampling is post-processing of more.
 
     Args:
@@ -54,7 +60,8 @@ def renyi_after_sampling(renyi: _Renyi, rate: Enclosure, order: Fraction, direct
     moment = renyi(order, direction) * (order - 1)
     most = between_low_and_high(_mixed, moment, rate) / (order - 1)
     if direction is Direction.ADD:
-        return most.hull(0)
+        two_outcomes = _two_outcomes(renyi(Fraction(2), Direction.REMOVE), rate, order)
+        return (most if two_outcomes is None else most.minimum(two_outcomes / (order - 1))).hull(0)
     if order > _HIGHEST_SUMMED or moment.less(_LARGEST_EXPONENT) is not Truth.TRUE:
         certain = between_low_and_high(lambda a, q: _certain(a, q, order), moment, rate)
         return most.hull((certain / (order - 1)).minimum(most))
@@ -68,6 +75,24 @@ def _mixed(moment: Enclosure, rate: Enclosure) -> Enclosure:
     if moment.less(_LARGEST_EXPONENT) is Truth.TRUE:
         return (rate * moment.expm1()).log1p()
     return moment + (rate + (1 - rate) * (-moment).exp()).log()
+
+
+def _two_outcomes(tau: Enclosure, rate: Enclosure, order: Fraction) -> Enclosure | None:
+    """The log-moment for ADD of two outcomes, at the largest τ_2 and rate: it grows with both. None at rate 1."""
+    q, tau = (Enclosure.of(known.upper, precision=rate.precision) for known in (rate, tau))
+    if q.upper == 1:
+        return None
+    absent = (-q).log1p()
+    if (
+        tau.less(_LARGEST_EXPONENT) is not Truth.TRUE
+        or (absent * (1 - order)).less(_LARGEST_EXPONENT) is not Truth.TRUE
+    ):
+        return absent * (1 - order)
+    spread, kept = tau.expm1(), (-tau).exp()
+    excess = (1 - kept) * (absent * (1 - order)).expm1() + kept * ((q * spread).log1p() * (1 - order)).expm1()
+    # where both terms cancel, the largest second derivative of f says more
+    steepest = q.square() * spread * (order * (order - 1) / 2) * (absent * (-1 - order)).exp()
+    return excess.minimum(steepest).maximum(0).log1p()
 
 
 def _certain(moment: Enclosure, rate: Enclosure, order: Fraction) -> Enclosure:

@@ -42,15 +42,26 @@ def sampled_estimate(base: RenyiEstimate, rate: float, *, symmetric: bool) -> Re
             return float(np.log1p(np.sum(np.exp(logs) * np.expm1(moments))))
         return float(np.logaddexp(0.0, np.logaddexp.reduce(logs + moments)))
 
+    def two_outcomes(order: float) -> float:
+        spread, present = moment(2), (1 - order) * log1p(-rate)
+        if spread > _MODERATE / 2:
+            return present
+        steepest = rate**2 * expm1(spread) * order * (order - 1) / 2
+        if steepest < 1e-9:
+            return steepest
+        return mean_of_two(-expm1(-spread), present, (1 - order) * log1p(rate * expm1(spread)))
+
     def estimate(order: float, direction: Direction) -> float:
         own = (order - 1) * base(order, direction)
-        mixed = mean_of_two(rate, own, 0.0)
-        if (direction is Direction.ADD and not symmetric) or order > _HIGHEST_SUMMED:
-            return mixed / (order - 1)
+        least = mean_of_two(rate, own, 0.0)
+        if direction is Direction.ADD:
+            least = min(least, two_outcomes(order))
+        if order > _HIGHEST_SUMMED or (direction is Direction.ADD and not symmetric):
+            return least / (order - 1)
         below = floor(order)
         share = order - below
         chord = (1 - share) * summed(below) + (share * summed(below + 1) if share else 0.0)
-        return min(chord, mixed) / (order - 1)
+        return min(chord, least) / (order - 1)
 
     if rate <= 0:
         return lambda order, direction: 0.0

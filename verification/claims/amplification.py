@@ -162,7 +162,10 @@ def _examine_renyi_stated(case: Case) -> Finding:
 
 
 def _stated_renyi(tables: Tables, rate: Fraction, order: Fraction, direction: Direction) -> Enclosure:
-    """Bound from exact moments of the mixture: chord and monotonicity for REMOVE, convexity in the rate for ADD."""
+    """Bound from exact moments of the mixture.
+
+    Chord and monotonicity for REMOVE, convexity in the rate and the second moment for ADD.
+    """
     here, there = directed(tables, direction)
     if not rate:
         return enclosed(0)
@@ -173,7 +176,7 @@ def _stated_renyi(tables: Tables, rate: Fraction, order: Fraction, direction: Di
         return certain.log() / (order - 1)
     mixed = (certain * rate + (1 - rate)).log() / (order - 1)
     if direction is Direction.ADD:
-        return mixed.hull(0)
+        return mixed.minimum(_two_outcomes(enclosed(moment(*tables, 2)), rate, order) / (order - 1)).hull(0)
     below = floor(order)
     logs = [enclosed(moment(*_mixed(tables, rate), whole)).log() for whole in (below, below + 1)]
     if below == order:
@@ -182,13 +185,23 @@ def _stated_renyi(tables: Tables, rate: Fraction, order: Fraction, direction: Di
     return mixed.minimum(chord).hull(logs[0] / (below - 1) if below > 1 else 0)
 
 
+def _two_outcomes(second: Enclosure, rate: Fraction, order: Fraction) -> Enclosure:
+    """The log-moment for ADD of P = (1, 0) and Q = (1/s, 1 − 1/s), whose second moment is s."""
+    kept = 1 / second
+    absent, present = (1 - enclosed(rate)).power(1 - order), (1 + (second - 1) * rate).power(1 - order)
+    return ((1 - kept) * absent + kept * present).log()
+
+
 def _same_ends(found: Enclosure, stated: Enclosure) -> bool:
     ends = (found.lower - stated.lower, found.upper - stated.upper)
     return all(abs(apart) <= _NEARLY * max(_ONE, stated.upper) for apart in ends)
 
 
 def _examine_renyi_far(case: Case) -> Finding:
-    """Where e^A, A = (α − 1)τ, or the order is beyond summing: log(1 − q + q·e^A) at most, A + α·log q at least."""
+    """Where e^A, A = (α − 1)τ, or the order is beyond summing: log(1 − q + q·e^A) at most, A + α·log q at least.
+
+    For ADD no more than the second moment, or the rate alone, allows.
+    """
     order, log_moment, rising = case["far_order"], case["log_moment"], case["rising"]
     low, high = sorted(case["rates"])
     rates = Enclosure.between(low, high, precision=PRECISION)
@@ -201,6 +214,13 @@ def _examine_renyi_far(case: Case) -> Finding:
     for direction in Direction:
         found.append(renyi_after_sampling(renyi, rates, order, direction) * (order - 1))
         most = _mixed_log_moment(log_moment, high)
+        second = enclosed(log_moment * (2 / order if rising else 1))
+        if direction is Direction.ADD and 0 < high < 1:
+            most = most.minimum(
+                _two_outcomes(second.exp(), high, order)
+                if second.upper < 2**60
+                else enclosed(1 - high).log() * (1 - order)
+            )
         if low == 1:
             least = most
         elif low == 0 or direction is Direction.ADD or summed:

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from certdp.accounting.amplification import delta_after_sampling, psi, psi_add, renyi_after_sampling
@@ -130,10 +130,32 @@ def test_a_bound_as_base_stays_a_bound() -> None:
     curve = RenyiCurve(lambda order: Enclosure.of(order * 10**6))
     found = renyi_after_sampling(curve.renyi, HALF, Fraction(5000), Direction.ADD)
     assert found.lower == 0
-    assert found.upper > 10**9
+    assert found.upper * (1 + Fraction(1, 2**80)) >= Enclosure.of(2).log().lower  # what a rate of 1/2 allows any pair
     found = renyi_after_sampling(curve.renyi, HALF, Fraction(7), Direction.REMOVE)
     assert found.lower == 0
     assert found.upper > 10**6
+
+
+@SETTINGS
+@given(
+    kept=st.fractions(Fraction(1, 64), Fraction(63, 64), max_denominator=64),
+    rate=st.fractions(Fraction(1, 50), Fraction(49, 50), max_denominator=50),
+    order=st.fractions(Fraction(9, 8), 30, max_denominator=8),
+)
+@example(kept=Fraction(1, 2), rate=Fraction(1, 1000), order=Fraction(2))
+def test_adding_a_record_costs_as_much_as_two_outcomes_show(kept: Fraction, rate: Fraction, order: Fraction) -> None:
+    """P = (1, 0) and Q = (k, 1 - k) reach the bound by the second moment: no smaller one follows from that."""
+    tau_2 = -Enclosure.of(kept).log()
+
+    def law(_: Fraction, direction: Direction) -> Enclosure:
+        return tau_2 if direction is Direction.REMOVE else Enclosure.of(10**9)  # for Q from P it is infinite
+
+    found = renyi_after_sampling(law, Enclosure.of(rate, precision=192), order, Direction.ADD)
+    drawn, absent = 1 - rate + rate / kept, 1 - rate
+    powers = [Enclosure.of(value, precision=192).power(1 - order) for value in (drawn, absent)]
+    exact = (powers[0] * kept + powers[1] * (1 - kept)).log() / (order - 1)
+    assert found.upper >= exact.lower
+    assert found.upper <= exact.upper * (1 + Fraction(1, 10**9))
 
 
 @SETTINGS

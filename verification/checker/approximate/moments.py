@@ -5,7 +5,10 @@ Legend: A(a) = (a - 1)·tau(a), the logarithm of E_Q[(P/Q)^a]; it is convex in a
 With M = (1 - q)Q + qP: remove, whole a: E_Q[(M/Q)^a] = sum over k of C(a, k)(1 - q)^(a-k) q^k e^A(k); between whole
 orders a chord lies above, but of Gaussian noise the integral is known (`nodes`). Both directions, every a:
 v^a and v^(1-a) are convex, so the moment is at most 1 - q + q·e^A(a). For a symmetric pair (an involution of the
-outputs swaps P and Q) remove dominates add.
+outputs swaps P and Q) remove dominates add. For any pair add is E_Q[f(x)], f(x) = (1 + x)^(1-a),
+with x = q(P/Q - 1) >= -q of mean 0 and E_Q[x^2] = q^2·c, c = e^A(2) - 1. The parabola through f at -q that touches f
+at q·c is convex and nowhere below f, whose third derivative is negative, and it grows with c:
+add is at most (1 - e^-A(2))(1 - q)^(1-a) + e^-A(2)·(1 + q·c)^(1-a).
 
 Conversion. Let r = P/Q and c, r1 > 0, r2^(a-1) = r1^(a-1) + 1/(ac), g = c(a - 1)(r2^a - r1^a). The function
 c·(r^a - a·r1^(a-1)·r + (a - 1)·r1^a) is convex in r, touches 0 at r1 and r - g at r2, so it is at least (r - g)+; hence
@@ -72,9 +75,26 @@ class Moments:
         grown = arithmetic.expm1(self._drawn(factor, order))
         most = arithmetic.log1p(arithmetic.multiply(rate, grown))
         if direction == REMOVE or factor.family in SYMMETRIC:
-            removed = self._integral(factor, order) or self._chord(factor, order)
-            most = arithmetic.minimum(most, removed) if removed is not None else most
+            limit = self._integral(factor, order) or self._chord(factor, order)
+        else:
+            limit = self._two_outcomes(factor, order)
+        most = arithmetic.minimum(most, limit) if limit is not None else most
         return arithmetic.multiply(samples, most)
+
+    def _two_outcomes(self, factor: Factor, order: Fraction) -> Interval:
+        """Bound A for add by that of the law with two outcomes that has the same A(2)."""
+        arithmetic = self.arithmetic
+        second, power = self._drawn(factor, Fraction(2)), arithmetic.rational(1 - order)
+        rate, spread = arithmetic.rational(factor.rate), arithmetic.expm1(second)
+        drawn = arithmetic.exp(arithmetic.negate(second))
+        total = NOTHING
+        for chance, ratio in (
+            (arithmetic.subtract(_UNIT, drawn), arithmetic.negate(rate)),
+            (drawn, arithmetic.multiply(rate, spread)),
+        ):
+            grown = arithmetic.expm1(arithmetic.multiply(power, arithmetic.log1p(ratio)))
+            total = arithmetic.add(total, arithmetic.multiply(chance, grown))
+        return arithmetic.log1p(arithmetic.maximum(total, NOTHING))
 
     def _drawn(self, factor: Factor, order: Fraction) -> Interval:
         """Enclose A of the releases on one sample about a record that is in it."""

@@ -130,9 +130,28 @@ def test_beyond_so_many_terms_the_bound_for_every_order_stands(family: str) -> N
     assert found == FINE.log1p(FINE.multiply(FINE.rational(factor.rate), grown))
 
 
-def test_a_law_that_is_not_symmetric_has_no_sum_for_add() -> None:
-    factor = Factor(ZERO_CONCENTRATED, Fraction(1, 2), Fraction(1, 10), 1, 1)
-    removed, added = (upper(factor, Fraction(4), direction) for direction in (REMOVE, ADD))
-    grown = mpmath.exp(4 * 3 * mpmath.mpf(1) / 2)
-    assert removed < added
-    assert abs(added - mpmath.log(1 + (grown - 1) / 10)) < mpmath.mpf(10) ** -12
+@pytest.mark.parametrize("order", ["9/8", "2", "4", "61/8", "40"])
+@pytest.mark.parametrize(("rho", "rate"), [("1/2", "1/10"), ("1/100", "1/2"), ("3", "99/100"), ("1/2", "1/1000000000")])
+def test_a_law_that_is_not_symmetric_costs_for_add_what_two_outcomes_show(rho: str, rate: str, order: str) -> None:
+    """P = (1, 0) and Q = (k, 1 - k) with A(2) = -log k, or a mixture of both ends, whichever is less."""
+    factor = Factor(ZERO_CONCENTRATED, Fraction(rho), Fraction(rate), 1, 1)
+    with mp.workprec(300):
+        found = upper(factor, Fraction(order), ADD)
+        q, a, kept = real(factor.rate), real(Fraction(order)), mpmath.exp(-2 * real(factor.parameter))
+        shown = mpmath.log(kept * (1 - q + q / kept) ** (1 - a) + (1 - kept) * (1 - q) ** (1 - a))
+        mixed = mpmath.log(1 + q * mpmath.expm1(a * (a - 1) * real(factor.parameter)))
+        truth = min(shown, mixed)
+        assert truth * (1 - mpmath.mpf(2) ** -200) <= found <= truth * (1 + mpmath.mpf(10) ** -12)
+
+
+@pytest.mark.parametrize("order", ["3/2", "2", "5", "61/8"])
+@pytest.mark.parametrize(("shift", "rate"), [("1/2", "1/10"), ("2", "1/3"), ("1", "99/100")])
+def test_gaussian_noise_costs_for_add_no_more_than_its_curve(shift: str, rate: str, order: str) -> None:
+    """N(s, 1) has the curve of rho = s^2/2; its own moment for add is summed over close nodes."""
+    factor = Factor(ZERO_CONCENTRATED, Fraction(shift) ** 2 / 2, Fraction(rate), 1, 1)
+    with mp.workprec(200):
+        s, q, a = real(Fraction(shift)), real(factor.rate), real(Fraction(order))
+        places = (mpmath.mpf(j) / 24 for j in range(-40 * 24, 40 * 24))
+        ratios = ((mpmath.npdf(x) / 24, 1 - q + q * mpmath.exp(s * (x - s / 2))) for x in places)
+        truth = mpmath.log(mpmath.fsum(density * ratio ** (1 - a) for density, ratio in ratios))
+    assert truth <= upper(factor, Fraction(order), ADD)
