@@ -173,10 +173,11 @@ class Registry:
         return (self.allow or frozenset()) - {_plain(listing.distribution) for listing in self.listings()}
 
     def listings(self, *roles: Role) -> list[Listing]:
-        """What is installed, by role and name; imports none of it."""
+        """What is installed, mechanisms first, then samplers, then claims, each by name; imports none of it."""
         found = {_listing(role, entry): None for role in roles or Role for entry in self.source(role)}
+        order = list(Role).index
         return sorted(
-            found, key=lambda listing: (listing.role.value, listing.name, not listing.built_in, listing.target)
+            found, key=lambda listing: (order(listing.role), listing.name, not listing.built_in, listing.target)
         )
 
     def statuses(self) -> Iterator[Status]:

@@ -69,7 +69,34 @@ def as_cursor(_: Path) -> Any:
     return connection.execute("select * from people order by rowid")
 
 
-SOURCES = [as_pandas, as_nullable_pandas, as_polars, as_arrow, as_parquet, as_csv, as_cursor, lambda _: TABLE]
+def as_cursor_of_mappings(folder: Path) -> Any:
+    cursor = as_cursor(folder)
+    cursor.row_factory = lambda _, row: dict(zip(TABLE, row, strict=True))
+    return cursor
+
+
+def as_lazy_polars(folder: Path) -> Any:
+    return as_polars(folder).lazy()
+
+
+def as_list_of_mappings(_: Path) -> Any:
+    rows = [dict(zip(TABLE, row, strict=True)) for row in zip(*TABLE.values(), strict=True)]
+    return [{name: entry for name, entry in row.items() if entry is not None} for row in rows]
+
+
+SOURCES = [
+    as_pandas,
+    as_nullable_pandas,
+    as_polars,
+    as_lazy_polars,
+    as_arrow,
+    as_parquet,
+    as_csv,
+    as_cursor,
+    as_cursor_of_mappings,
+    as_list_of_mappings,
+    lambda _: TABLE,
+]
 
 
 @pytest.mark.parametrize("source", SOURCES)
@@ -150,7 +177,7 @@ def test_columns_of_types_that_hold_no_numbers_are_refused_before_they_are_read(
         rows_of({"age": dates}, {"age": DECLARED["age"]}, None)
 
 
-@pytest.mark.parametrize("data", [3, None, [1, 2], object()])
+@pytest.mark.parametrize("data", [3, None, [1, 2], [{"age": 1}, (1,)], object()])
 def test_what_holds_no_table_is_refused(data: Any) -> None:
     with pytest.raises(InvalidType, match="data frame"):
         rows_of(data, DECLARED, None)
@@ -163,6 +190,20 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     (tmp_path / "people.parquet").write_bytes(b"nothing")
     with pytest.raises(CertdpError, match="well-formed"):
         rows_of(tmp_path / "people.parquet", DECLARED, None)
+
+
+def test_a_separator_other_than_a_comma_is_told(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("age;city\n31;Oslo\n", encoding="utf-8")
+    with pytest.raises(InvalidValue, match="separated by commas"):
+        rows_of(tmp_path / "people.csv", DECLARED, None)
+    (tmp_path / "people.csv").write_text("income\n31\n", encoding="utf-8")
+    with pytest.raises(InvalidValue, match=r"one of income$"):
+        rows_of(tmp_path / "people.csv", DECLARED, None)
+
+
+def test_names_of_columns_may_be_anything() -> None:
+    with pytest.raises(InvalidValue, match="one of 0, 1"):
+        rows_of({0: [1], 1: [2]}, DECLARED, None)
 
 
 def test_rows_of_a_csv_that_are_too_short_or_long_are_read(tmp_path: Path) -> None:

@@ -99,7 +99,11 @@ class _CommaSeparated(Table):
             admissible = f"exact numbers in {len(self.header)} columns, line by line"
         for place, found in _faults(len(self.header), self.chosen, block, first):
             raise InvalidData(
-                "data", place, admissible, "Correct that line, or leave out the column of text", found=Private(found)
+                "data",
+                place,
+                admissible,
+                "Correct that line, or name the columns that hold numbers alone",
+                found=Private(found),
             )
 
 

@@ -27,8 +27,12 @@ from .rows import Rows
 
 Entries: TypeAlias = Sequence[Any] | NDArray[Any]
 Read: TypeAlias = dict[str, Entries]
+Row: TypeAlias = Sequence[Any] | Mapping[str, Any]
 
-_KINDS = "a data frame, an Arrow table, a mapping of columns, a .csv or .parquet file, or a database cursor"
+_KINDS = (
+    "a data frame, an Arrow table, a mapping of columns, a list of rows that are mappings, a .csv or .parquet file, "
+    "or a database cursor"
+)
 _NUMERIC = "biuf"
 
 
@@ -41,8 +45,25 @@ class Cursor(Protocol):
         """One sequence for each column, its name first."""
         ...
 
-    def fetchmany(self, size: int = ..., /) -> Sequence[Sequence[Any]]:
+    def fetchmany(self, size: int = ..., /) -> Sequence[Row]:
         """The next rows."""
+        ...
+
+
+@runtime_checkable
+class LazyFrame(Protocol):
+    """Columns that are computed when they are collected, as polars gives them."""
+
+    def collect_schema(self) -> Mapping[str, Any]:
+        """The columns' types by name."""
+        ...
+
+    def select(self, names: Sequence[str], /) -> LazyFrame:
+        """Some of the columns."""
+        ...
+
+    def collect(self) -> Frame:
+        """The columns, computed."""
         ...
 
 
@@ -64,8 +85,8 @@ def rows_of(data: Any, declared: Mapping[str, Declared], user: str | None) -> Ro
     """Read the declared columns, and no other.
 
     Args:
-        data: a data frame of pandas or polars, an Arrow table, a mapping of columns, the path of a CSV or Parquet file
-            (.csv, .csv.xz, .parquet), or a database cursor that has executed a query.
+        data: a data frame of pandas or polars, an Arrow table, a mapping of columns, a list of rows that are mappings,
+            the path of a CSV or Parquet file (.csv, .csv.xz, .parquet), or a database cursor that has executed a query.
         declared: the columns by name.
         user: name of the column that says whose row it is. Rows without such an entry are nobody's, and left out.
 
@@ -95,11 +116,16 @@ def _read(data: Any, names: Sequence[str]) -> Read:
             return _cursor(data, names)
         case Mapping():
             return _columns(names, list(data), data.__getitem__)
+        case LazyFrame():
+            _require_columns(names, list(data.collect_schema()))
+            return _read(data.select(names).collect(), names)
+        case list() | tuple() if all(isinstance(row, Mapping) for row in data):
+            return _transposed(names, list(dict.fromkeys(name for row in data for name in row)), data)
         case Frame():
             known = getattr(data, "column_names", data.columns)  # of Arrow tables `columns` are the data
             return _columns(names, [str(name) for name in known], data.__getitem__)
         case _:
-            raise InvalidType("data", type(data).__name__, _KINDS)
+            raise InvalidType("data", type(data).__name__, _KINDS, "Name its columns: {name: numbers}")
 
 
 def _columns(names: Sequence[str], known: Sequence[str], column: Callable[[str], Any]) -> Read:
@@ -113,10 +139,10 @@ def _entries(column: Any) -> Entries:
     return np.asarray(column)
 
 
-def _require_columns(names: Sequence[str], known: Sequence[str]) -> None:
+def _require_columns(names: Sequence[str], known: Sequence[Any], remedy: str = "") -> None:
     for name in names:
         if name not in known:
-            raise InvalidValue("column", name, f"one of {', '.join(known) or 'no columns'}")
+            raise InvalidValue("column", name, f"one of {', '.join(map(str, known)) or 'no columns'}", remedy)
 
 
 def _file(path: Path, names: Sequence[str]) -> Read:
@@ -134,7 +160,8 @@ def _csv(stream: Stream, names: Sequence[str]) -> Read:
     with io.TextIOWrapper(stream.bytes, encoding="utf-8-sig", errors="replace", newline="") as text:
         lines = csv.reader(text)
         header = next(lines, [])
-        _require_columns(names, header)
+        one_field = len(header) == 1 and not header[0].isidentifier()
+        _require_columns(names, header, "Fields are to be separated by commas" if one_field else "")
         return _transposed(names, header, lines)
 
 
@@ -149,21 +176,25 @@ def _cursor(cursor: Cursor, names: Sequence[str]) -> Read:
     if cursor.description is None:
         raise InvalidValue("data", "a cursor without rows", "one that has executed a query")
     header = [str(column[0]) for column in cursor.description]
-    _require_columns(names, header)
 
-    def rows() -> Iterator[Sequence[Any]]:
+    def rows() -> Iterator[Row]:
         while block := cursor.fetchmany(1 << 16):
             yield from block
 
     return _transposed(names, header, rows())
 
 
-def _transposed(names: Sequence[str], header: Sequence[str], rows: Iterable[Sequence[Any]]) -> Read:
-    places = [header.index(name) for name in names]
+def _transposed(names: Sequence[str], header: Sequence[str], rows: Iterable[Row]) -> Read:
+    """Columns from rows; what a row lacks is missing."""
+    _require_columns(names, header)
+    places = [(name, header.index(name)) for name in names]
     found: list[list[Any]] = [[] for _ in names]
     for row in rows:
-        for column, place in zip(found, places, strict=True):
-            column.append(row[place] if place < len(row) else None)
+        for column, (name, place) in zip(found, places, strict=True):
+            if isinstance(row, Mapping):
+                column.append(row.get(name))
+            else:
+                column.append(row[place] if place < len(row) else None)
     return cast(Read, dict(zip(names, found, strict=True)))
 
 

@@ -171,8 +171,9 @@ def table(
     """Private rows, and the account that all answers about them are paid from.
 
     Args:
-        data: a data frame of pandas or polars, an Arrow table, a mapping of columns, the path of a file (.csv, .csv.xz,
-            .parquet), or a database cursor that has executed a query. Only declared columns are read.
+        data: a data frame of pandas or polars (lazy or not), an Arrow table, a mapping of columns, a list of rows that
+            are mappings, the path of a file (.csv, .csv.xz, .parquet), or a database cursor that has executed a query.
+            Only declared columns are read.
         columns: what may be asked about, with what is public of it.
         epsilon: the budget's ε, above 0: all answers together are (ε, δ)-DP.
         delta: the budget's δ. At 0 noise is discrete Laplace; above it noise is normal, which is less of it where many
