@@ -279,7 +279,7 @@ def binomial_moment(factor: Factor, order: int) -> Any:
 @pytest.mark.parametrize("order", ["2", "3", "12", "9/4", "23/2"])
 @pytest.mark.parametrize("family", ["laplace", "pure", "zero-concentrated"])
 def test_log_moments_on_samples_are_sums_and_their_chords(family: str, order: str, together: int) -> None:
-    """For add of symmetric laws too; of others, and in general, at most log(1 − q + q·e^A)."""
+    """For add of symmetric laws too, of others what two outcomes show; in general at most log(1 − q + q·e^A)."""
     if family == "pure" and together == 1:
         together = 2  # one response is known exactly between whole orders as well
     factor, alpha = Factor(family, Fraction(2, 3), Fraction(1, 5), together, 6), Fraction(order)
@@ -289,9 +289,12 @@ def test_log_moments_on_samples_are_sums_and_their_chords(family: str, order: st
     summed = (1 - share) * low + share * high
     q = real(factor.rate)
     convex = mpmath.log(1 - q + q * mpmath.exp(together * drawn_moment(factor, real(alpha))))
+    apart = mpmath.exp(together * drawn_moment(factor, mpmath.mpf(2)))
+    power = 1 - real(alpha)
+    two_outcomes = mpmath.log((1 - 1 / apart) * (1 - q) ** power + (1 + q * (apart - 1)) ** power / apart)
     for direction in DIRECTIONS:
         one_sided = direction != REMOVE and family == "zero-concentrated"
-        truth = 6 * (convex if one_sided else min(convex, summed))
+        truth = 6 * min(convex, two_outcomes if one_sided else summed)
         found = end(Moments(FINE).total([factor], alpha, direction).hi)
         assert abs(found - truth) <= truth * mpmath.mpf(10) ** -50
 

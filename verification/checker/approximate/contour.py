@@ -234,19 +234,22 @@ def _placed(
 ) -> tuple[list[int], list[Complex], int, Interval]:
     """Give weights and turns of nodes with these masses under the line's tilt, and the sum of the masses.
 
-    Nodes whose weight is below a unit are left out, and counted.
+    A weight is rounded down from what it is at least; by how much they may all be too small is counted, in units.
+    Nodes whose weight is below a unit are left out.
     """
     total = NOTHING
     for mass in masses:
         total = _FINE.add(total, mass)
-    placed = [(weight, loss) for mass, loss in zip(masses, losses, strict=True) if (weight := _weight(mass, total))]
+    weights, turns, missed = [], [], 0
     step = _FINE.rational(line.step if direction == REMOVE else -line.step)
-    turns = [_turn(_FINE.multiply(step, loss)) for _, loss in placed]
-    return [weight for weight, _ in placed], turns, len(masses) - len(placed), total
-
-
-def _weight(mass: Interval, total: Interval) -> int:
-    return _units(_FINE.divide(mass, total).lo)
+    for mass, loss in zip(masses, losses, strict=True):
+        share = _FINE.divide(mass, total)
+        weight = _units(share.lo)
+        missed += _units(share.hi if at_most(share.hi, ONE) else ONE) + 1 - weight
+        if weight:
+            weights.append(weight)
+            turns.append(_turn(_FINE.multiply(step, loss)))
+    return weights, turns, missed, total
 
 
 def _finite(factor: Factor, direction: str, line: Line, budget: Budget) -> _Part:
@@ -258,8 +261,8 @@ def _finite(factor: Factor, direction: str, line: Line, budget: Budget) -> _Part
         drawn = _FINE.rational(log_ratio)
         losses.append(_FINE.log1p(_FINE.multiply(rate, _FINE.expm1(drawn))) if factor.sampled else drawn)
         masses.append(_FINE.multiply(mass, _FINE.exp(_FINE.multiply(power, losses[-1]))))
-    weights, turns, small, total = _placed(masses, losses, direction, line)
-    return _Part(weights, turns, small, _FINE.log(total), ONE, factor.samples)
+    weights, turns, missed, total = _placed(masses, losses, direction, line)
+    return _Part(weights, turns, missed, _FINE.log(total), ONE, factor.samples)
 
 
 def _sampled_gaussian(factor: Factor, direction: str, line: Line, budget: Budget) -> _Part:
@@ -268,13 +271,13 @@ def _sampled_gaussian(factor: Factor, direction: str, line: Line, budget: Budget
     grid = grid_for(shift, tilt)
     budget.spend(grid.size * (_WAVE * line.places + NODE))
     nodes = nodes_on(grid, shift, factor.rate, tilt)
-    weights, turns, small, total = _placed(nodes.masses, nodes.losses, direction, line)
+    weights, turns, missed, total = _placed(nodes.masses, nodes.losses, direction, line)
     hidden = _FINE.add(grid.rule, _FINE.divide(grid.left_out, total))
     if not at_most(hidden.hi, _FINE.rational(Fraction(1, 100)).lo):
         raise Refused("the moments could not be verified with nodes that far apart")
     mass = nodes.moment
     beyond = _beyond(nodes, shift, tilt.power, mass.lo, line)
-    error = 3 * (_units(hidden.hi) + 1) + small
+    error = 3 * (_units(hidden.hi) + 1) + missed
     return _Part(weights, turns, error, _FINE.log(mass), beyond, factor.samples)
 
 
