@@ -11,6 +11,7 @@ from scipy import stats
 
 from certdp.accounting.errors import InvalidValue
 from certdp.accounting.expressions import W, simplify, variables
+from certdp.accounting.private import InvalidData
 from certdp.accounting.provenance import Public
 from certdp.mechanisms.count import Count
 from certdp.plugins.contract import Coins, Mechanism, WeightedSample, draw
@@ -52,3 +53,10 @@ def test_a_release_is_a_whole_number_of_units_of_a_grid_that_follows_from_the_sc
 def test_scales_are_positive_numbers(scale: Any) -> None:
     with pytest.raises(InvalidValue, match="scale: got"):
         Count(scale=Public(scale))
+
+
+def test_weights_near_the_end_of_binary64_are_refused_before_any_noise() -> None:
+    mechanism = Count(scale=Public(1))
+    mechanism.require(WeightedSample(np.ones((3, 1)), np.full(3, 1e280)))
+    with pytest.raises(InvalidData):
+        mechanism.require(WeightedSample(np.ones((3, 1)), np.full(3, 1e308)))

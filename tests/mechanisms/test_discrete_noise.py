@@ -16,6 +16,7 @@ from scipy import stats
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidValue
 from certdp.accounting.expressions import Expression, Variable, W, enclose, evaluate, norm
+from certdp.accounting.private import InvalidData
 from certdp.accounting.provenance import Public
 from certdp.accounting.relations import Direction
 from certdp.accounting.sampling.losses import DiscreteGaussianLoss, DiscreteGaussianVectorLoss, ZeroConcentratedLoss
@@ -199,3 +200,19 @@ def test_nothing_is_assumed_about_the_noise(plugin: Any) -> None:
 def test_bad_options_are_named(plugin: Any, name: str, value: Any) -> None:
     with pytest.raises(InvalidValue, match=f"{name}: got"):
         plugin(**{"scale": Public(1), name: Public(value)})
+
+
+@pytest.mark.parametrize("moved", ["1/100", "1/3", "2", "30"])
+@pytest.mark.parametrize("scale", [2**70, Fraction(1, 2**70)])
+def test_a_curve_is_half_the_square_of_what_a_record_moves(scale: Fraction | int, moved: str) -> None:
+    """In standard deviations; a root, or a single power, of it agrees at no more than one length."""
+    beyond = DiscreteGaussian(scale=Public(scale), granularity=Public(1))
+    assert isinstance(beyond.loss, ZeroConcentratedLoss)
+    assert rho(beyond, {W: 3, norm(2): scale * Fraction(moved)}) == pytest.approx(float(9 * Fraction(moved) ** 2 / 2))
+
+
+@pytest.mark.parametrize("plugin", [DiscreteLaplace(scale=Public(1)), DiscreteGaussian(scale=Public(1))])
+def test_sums_near_the_end_of_binary64_are_refused_before_any_noise(plugin: Any) -> None:
+    plugin.require(WeightedSample(np.full((3, 1), 1e280), np.ones(3)))
+    with pytest.raises(InvalidData):
+        plugin.require(WeightedSample(np.full((3, 1), 1e308), np.ones(3)))

@@ -14,6 +14,7 @@ from scipy import stats
 from certdp.accounting.derivation import Evidence
 from certdp.accounting.errors import InvalidValue
 from certdp.accounting.expressions import W, evaluate, norm, simplify
+from certdp.accounting.private import InvalidData
 from certdp.accounting.provenance import Public
 from certdp.mechanisms.laplace_sum import LaplaceSum
 from certdp.plugins.contract import Coins, Mechanism, WeightedSample
@@ -82,3 +83,10 @@ def test_it_is_a_proved_mechanism_that_assumes_nothing_of_arithmetic() -> None:
     assert isinstance(mechanism, Mechanism)
     assert mechanism.about.evidence is Evidence.PROVED
     assert mechanism.about.assumptions == ()
+
+
+def test_sums_near_the_end_of_binary64_are_refused_before_any_noise() -> None:
+    mechanism = LaplaceSum(scale=Public(1))
+    mechanism.require(WeightedSample(np.full((3, 1), 1e280), np.ones(3)))
+    with pytest.raises(InvalidData):
+        mechanism.require(WeightedSample(np.full((3, 1), 1e308), np.ones(3)))

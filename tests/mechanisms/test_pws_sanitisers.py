@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -80,3 +82,15 @@ def test_options_are_named() -> None:
     for subdivision in ("-1", "65", "0.5"):
         with pytest.raises(InvalidValue, match="subdivision"):
             PwsFrequencies(epsilon=Public(1), delta=Public("0.1"), subdivision=Public(subdivision))
+
+
+def test_frequencies_are_reported_at_the_epsilon_and_the_delta_declared() -> None:
+    for subdivision in (0, 5, 64):
+        declared = PwsFrequencies(
+            epsilon=Public("1/2"), delta=Public("1/100"), subdivision=Public(subdivision), largest=Public(40)
+        )
+        for sampler in SAMPLERS:
+            reporting = declared.reporting(sampler.inclusion)
+            budget = reporting if isinstance(reporting, FrequencyNoise) else reporting.budget
+            assert (budget.epsilon.value, budget.delta.value) == (Fraction(1, 2), Fraction(1, 100))
+            assert budget.subdivision == subdivision

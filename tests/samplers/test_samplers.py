@@ -12,10 +12,21 @@ from hypothesis import strategies as st
 
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidType, InvalidValue
-from certdp.accounting.expressions import Apply, Constant, Expression, Operation, Variable, enclose, norm
+from certdp.accounting.expressions import Apply, Constant, Expression, Operation, Variable, W, enclose, norm
+from certdp.accounting.feasible_weights.gaussian import ApproximateTarget, RenyiTarget
+from certdp.accounting.feasible_weights.rates import (
+    GAUSSIAN_DIGITS,
+    GaussianConstrainedRate,
+    LinearConstrainedRate,
+    ProfileConstrainedRate,
+)
 from certdp.accounting.norms import Norm
 from certdp.accounting.provenance import Public
+from certdp.accounting.sampling.losses import PureLoss
+from certdp.mechanisms.gaussian_sum import GaussianSum
+from certdp.mechanisms.laplace_sum import LaplaceSum
 from certdp.plugins.contract import Sampler
+from certdp.samplers.dpis import Dpis
 from certdp.samplers.full import Full
 from certdp.samplers.importance import Importance
 from certdp.samplers.poisson import Poisson
@@ -121,3 +132,39 @@ def test_options_of_a_target_are_admitted_up_to_their_ends(option: str) -> None:
 def test_a_target_is_at_a_delta_or_at_an_order() -> None:
     with pytest.raises(InvalidValue, match="order: got 2; admissible: nothing, beside a δ"):
         PrivacyConstrained(target=Public(1), delta=Public("1/10"), order=Public(2))
+
+
+def test_a_step_draws_at_the_share_of_the_norm_sum_down_to_that_of_a_batch() -> None:
+    """b·min(‖x‖, C)/K̃, which is a probability for every gradient from K̃ = b·C on."""
+    batch_and_clip: dict[str, Any] = {"batch": Public(10), "clip": Public("3/2")}
+    for norm_sum in (15, 20, "61/2"):
+        rate = Dpis(norm_sum=Public(norm_sum), **batch_and_clip).rate
+        for size in (Fraction(0), Fraction(1, 3), Fraction(3, 2), Fraction(9)):
+            drawn = value(rate.probability, {norm(2): size})
+            assert drawn == 10 * min(size, Fraction(3, 2)) / Fraction(norm_sum) <= 1
+    assert value(Dpis(norm_sum=Public(15), **batch_and_clip).rate.probability, {norm(2): Fraction(2)}) == 1
+    with pytest.raises(InvalidValue, match=r"norm_sum: got 14999999/1000000; admissible: at least batch·clip = 15"):
+        Dpis(norm_sum=Public("14999999/1000000"), **batch_and_clip)
+
+
+def test_a_target_has_the_rate_of_its_loss_and_of_its_kind() -> None:
+    laplace, gaussian = LaplaceSum(scale=Public(2)).loss, GaussianSum(scale=Public(2)).loss
+    capped = PrivacyConstrained(target=Public(1), largest_weight=Public("5/2"))
+    linear = capped.rate_for(laplace)
+    assert isinstance(linear, LinearConstrainedRate)
+    assert (linear.target, linear.largest) == (1, 2.5)
+    at_a_delta = PrivacyConstrained(target=Public(1), delta=Public("1/100")).rate_for(gaussian)
+    at_an_order = PrivacyConstrained(target=Public(1), order=Public(3), digits=Public(9)).rate_for(gaussian)
+    assert isinstance(at_a_delta, GaussianConstrainedRate)
+    assert isinstance(at_an_order, GaussianConstrainedRate)
+    assert at_a_delta.digits == GAUSSIAN_DIGITS
+    assert at_an_order.digits == 9
+    assert at_a_delta.aim == ApproximateTarget(epsilon=Fraction(1), delta=Fraction(1, 100))
+    assert at_an_order.aim == RenyiTarget(order=Fraction(3), tau=Fraction(1))
+    for digits in (None, 7):
+        given_digits = {} if digits is None else {"digits": Public(digits)}
+        pure = PrivacyConstrained(target=Public(1), **given_digits).rate_for(PureLoss(W * W * norm(1)))
+        assert isinstance(pure, ProfileConstrainedRate)
+        assert pure.digits == digits
+    with pytest.raises(InvalidValue, match="digits: got 7; admissible: nothing, for a loss proportional"):
+        PrivacyConstrained(target=Public(1), digits=Public(7)).rate_for(laplace)

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from certdp.accounting.accountants.optimal import _more_than
+from certdp.accounting.accountants.optimal import _about_epsilon, _delta_of_equal, _more_than
+from certdp.accounting.accountants.splits import Share
+from certdp.accounting.enclosures import Enclosure
 from tests.support.cases import draws
 
 
@@ -25,3 +27,24 @@ def test_estimates_of_binomial_tails_are_those_of_scipy() -> None:
 @pytest.mark.parametrize("chance", [0.0, 1.0])
 def test_what_never_or_always_happens_has_its_probability(chance: float) -> None:
     assert _more_than(0, 1, chance) == _more_than(5, 9, chance) == chance
+
+
+def test_estimates_of_equal_responses_are_the_sums_over_their_lies() -> None:
+    """δ(ε) is the mean of (1 − e^(ε − loss))⁺; the loss with j lies of n is (n − 2j)·ε₀."""
+    generator = np.random.default_rng(2)
+    for _ in range(draws(300)):
+        own, times = float(10 ** generator.uniform(-2, 1)), int(generator.integers(1, 60))
+        epsilon = float(generator.uniform(0, 1.1)) * own * times
+        lies = np.arange(times + 1)
+        chances = stats.binom.pmf(lies, times, 1 / (1 + np.exp(own)))
+        excess = -np.expm1(np.minimum(epsilon - (times - 2 * lies) * own, 0.0))
+        assert _delta_of_equal(own, times, epsilon) == pytest.approx(float(chances @ excess), rel=1e-6, abs=1e-13)
+
+
+def test_the_estimate_of_epsilon_inverts_that_of_delta() -> None:
+    for own, times, delta in ((0.1, 20, 1e-3), (1.5, 7, 1e-2), (0.3, 100, 0.2)):
+        shares = (Share(Enclosure.of(own), Enclosure.of(0), times),)
+        found = _about_epsilon(shares, Enclosure.of(delta))
+        assert _delta_of_equal(own, times, found) <= delta
+        assert _delta_of_equal(own, times, found * (1 - 1e-6)) > delta * (1 - 1e-4)
+    assert _about_epsilon((Share(Enclosure.of(1), Enclosure.of(0), 4),), Enclosure.of(1)) == pytest.approx(0, abs=1e-9)

@@ -88,3 +88,19 @@ def test_the_quick_estimate_is_the_curve() -> None:
     pair = vectors(3)
     assert pair.renyi_estimate(2.5, Direction.REMOVE) == pytest.approx(1.25)
     assert pair.renyi(Fraction(5, 2), Direction.ADD).upper_float == pytest.approx(1.25)
+
+
+@pytest.mark.parametrize("variance", [8, 9, 12])
+@pytest.mark.parametrize("coordinates", [1, 3, 50])
+def test_how_much_likelier_rounded_noise_may_be_is_its_sum(variance: int, coordinates: int) -> None:
+    """r²/24σ² + nx with x = 4e^{−19σ²}, which only many digits show."""
+    spread, square = Fraction(3, 2), Fraction(5, 7)
+    found = LatticeNoise(Fraction(variance), coordinates, Enclosure.of(square, precision=900)).lowered(spread)
+    with mp.workdps(260):
+        s2, n = mp.mpf(variance), mp.mpf(coordinates)
+        reach = mpmath.sqrt(n * 3 / 2) + mpmath.sqrt(n / (4 * s2)) + mpmath.sqrt(mp.mpf(5) / 7)
+        truth = reach**2 / (24 * s2) + 4 * n * mpmath.exp(-19 * s2)
+        low, high = (mp.mpf(end.numerator) / end.denominator for end in (found.lower, found.upper))
+        tiny = mp.mpf(10) ** -255
+        assert low - tiny <= truth <= high + tiny
+        assert high - low < mp.mpf(10) ** -250

@@ -128,3 +128,24 @@ def test_every_delta_of_a_range_is_covered() -> None:
     found = smallest_epsilon(falling, Enclosure.between("0.2", "0.3"))
     assert found.contains(Enclosure.of(5).log().hull((Enclosure.of(10) / 3).log()))
     assert found.width <= Fraction("0.40546511")  # log(1.5)
+
+
+@pytest.mark.parametrize("rough", [Fraction(1, 3), Fraction(1, 10**6)])
+@pytest.mark.parametrize("share", [Fraction(1, 2), Fraction(9, 10)])
+def test_the_upper_end_is_proven_where_the_law_is_known_roughly_at_0(rough: Fraction, share: Fraction) -> None:
+    """At 0 nothing is proven, neither that it is above δ nor that it is not."""
+
+    def law(at: Enclosure) -> Enclosure:
+        exact = falling(at)
+        return exact.hull(exact * (1 - rough))
+
+    delta = Enclosure.of(1 - rough * share)
+    found = smallest_epsilon(law, delta)
+    assert found.lower == 0
+    assert law(Enclosure.of(found.upper)).upper <= delta.lower
+    assert law(Enclosure.of(found.upper * (1 - TIGHT))).upper > delta.lower
+
+
+def test_a_delta_that_reaches_below_0_is_refused() -> None:
+    with pytest.raises(InvalidValue, match=r"delta: got .*; admissible: an enclosure of a number ≥ 0"):
+        smallest_epsilon(falling, Enclosure.between(Fraction(-1, 2), Fraction(1, 2)))

@@ -7,6 +7,7 @@ from fractions import Fraction
 import pytest
 
 from certdp.accounting.enclosures import Enclosure
+from certdp.accounting.errors import InvalidValue
 from certdp.accounting.pairs import (
     Composed,
     DensityPair,
@@ -23,6 +24,7 @@ from certdp.accounting.pairs import (
     SampledGaussian,
     ZeroConcentratedCurve,
 )
+from certdp.accounting.pairs.pair import always
 from certdp.accounting.relations import Direction
 
 ONE = Enclosure.of(1)
@@ -87,7 +89,7 @@ def test_finite_pairs_are_directly_compared() -> None:
 
 
 def test_a_curve_that_is_known_to_be_symmetric_gains() -> None:
-    """At order 8 both directions cost the same; without symmetry ADD is bounded by its second moment, and costs more."""
+    """At order 8 both directions cost the same; without symmetry its second moment bounds ADD, which costs more."""
     known, unknown = (Sampled(ZeroConcentratedCurve(Enclosure.of("0.02"), flag), RATE) for flag in (True, False))
     mine, theirs = known.renyi, unknown.renyi
     assert mine is not None
@@ -95,3 +97,41 @@ def test_a_curve_that_is_known_to_be_symmetric_gains() -> None:
     order = Fraction(8)
     assert mine(order, Direction.ADD).upper == mine(order, Direction.REMOVE).upper
     assert mine(order, Direction.ADD).upper * Fraction(101, 100) < theirs(order, Direction.ADD).upper
+
+
+def test_a_rate_that_is_not_known_sharply_gives_an_epsilon_for_each_end() -> None:
+    """The larger rate with the smaller δ above, the smaller rate with the larger δ below."""
+    rates, deltas = (Fraction(1, 10), Fraction(1, 4)), (Fraction(1, 100), Fraction(1, 50))
+    unsure = Sampled(GaussianPair(ONE), Enclosure.between(*rates))
+    found = unsure.smallest_epsilon(Enclosure.between(*deltas), Direction.REMOVE)
+    each = [
+        Sampled(GaussianPair(ONE), Enclosure.of(rate)).smallest_epsilon(Enclosure.of(delta), Direction.REMOVE)
+        for rate in rates
+        for delta in deltas
+    ]
+    assert found is not None
+    known = [epsilon for epsilon in each if epsilon is not None]
+    assert len(known) == 4
+    assert found.upper >= max(epsilon.lower for epsilon in known)
+    assert found.lower <= min(epsilon.upper for epsilon in known)
+    assert found.width < 1.001 * float(max(e.upper for e in known) - min(e.lower for e in known))
+
+
+def test_a_record_is_always_drawn_where_its_rate_is_known_to_be_1() -> None:
+    assert always(Enclosure.of(1))
+    assert not always(Enclosure.between(Fraction(1, 2), 1))
+    assert not always(Enclosure.of(Fraction(1, 2)))
+
+
+@pytest.mark.parametrize("order", ["3/2", "2", "40"])
+@pytest.mark.parametrize("rho", ["0", "1/3", "5"])
+def test_a_curve_is_at_most_the_order_times_rho(rho: str, order: str) -> None:
+    """From above alone: nothing is known from below."""
+    curve = ZeroConcentratedCurve(Enclosure.of(rho))
+    for direction in Direction:
+        found = curve.renyi(Fraction(order), direction)
+        assert found.lower == 0
+        most = Fraction(rho) * Fraction(order)
+        assert most <= found.upper <= most * (1 + Fraction(1, 2**90))
+    with pytest.raises(InvalidValue, match="rho"):
+        ZeroConcentratedCurve(Enclosure.between(Fraction(-1, 2), Fraction(1, 2)))
