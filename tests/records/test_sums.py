@@ -8,6 +8,7 @@ from collections.abc import Callable
 from functools import reduce
 from itertools import pairwise
 from operator import add
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,17 +17,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from certdp import (
+    ADD_REMOVE,
+    RECORD,
     Coins,
     Count,
     Delta,
     DiscreteGaussian,
     DiscreteLaplace,
+    Enclosure,
     Full,
     GaussianSum,
     Importance,
     InvalidType,
     InvalidValue,
     LaplaceSum,
+    Ledger,
     LpSum,
     Norm,
     NormBall,
@@ -42,8 +47,11 @@ from certdp import (
     stated_release,
 )
 from certdp.accounting.stored import packed, unpacked
+from certdp.filters import PureFilter
 from certdp.guarantees import PrivateValue
+from certdp.ledger import UsedBefore
 from certdp.mechanisms.lattice import Additive
+from certdp.notions import Pure
 from certdp.parts import LossesPart, SumPart, merged
 from certdp.plugins.forks import can_fork
 from tests.support.cases import examples
@@ -172,6 +180,24 @@ class TestOnce:
         for other in (part, pickle.loads(pickle.dumps(part)), SumPart.of(run, data()) + part):
             with pytest.raises(InvalidValue, match="common records"):
                 _ = part + other
+
+    def test_a_ledger_refuses_a_draw_that_was_paid_for_before(self, tmp_path: Path) -> None:
+        run = full()
+        rule = PureFilter(Pure(Enclosure.of(10)), relation=ADD_REMOVE, unit=RECORD, domain=BALL)
+        ledger = Ledger.create(tmp_path / "a.ledger", rule, data="records")
+        within = full(domain=BALL)
+        one, other, third = (SumPart.of(within, data()) for _ in range(3))
+        cost = rule.cost_of(within)
+        assert SumPart.from_bytes((other + one).to_bytes()).draws == (one + other).draws
+        assert set((one + other).draws) == {*one.draws, *other.draws}
+        assert len({*one.draws, *other.draws, *third.draws}) == 3
+        ledger.pay(cost, request="sum", uses=(one + other).draws)
+        for again in (one, other, other + third):
+            with pytest.raises(UsedBefore):
+                ledger.pay(cost, request="again", uses=again.draws)
+        assert ledger.pay(cost, request="again", uses=third.draws).new
+        assert ledger.number == 2
+        assert SumPart.of(run, data()).draws != SumPart.of(run, data()).draws
 
 
 def in_a_fork(work: Callable[[], object]) -> str:

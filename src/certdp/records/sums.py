@@ -112,8 +112,8 @@ class SumPart(Part[_SumState]):
     `one + other` is the part over the records of both. Records are drawn once, when a part is made, and noise is drawn
     once, when the sum of all parts is finished. Two parts that come of one draw are not added, and what was finished is
     not finished again, in the same process, by itself or within another sum. A process that was forked after a part was
-    made adds it up, but does not finish it. Across processes a `Ledger` is what
-    protects: pay there, under one request, for one `finish`; and let no engine make a part anew that was added already.
+    made adds it up, but does not finish it. Across processes a `Ledger` is what protects: pay there for one `finish`,
+    with `uses=part.draws`; and let no engine make a part anew that was added already.
     """
 
     __slots__ = ()
@@ -207,6 +207,15 @@ class SumPart(Part[_SumState]):
         facts = {"run": run_digest(run), "columns": matrix.shape[1], "outside": outside.value}
         name = coins.name_of(names) if names else secrets.token_hex(_NAME_BYTES)  # empty parts are no copies
         return cls(facts, Private(_SumState(totals=tuple(totals), draws=frozenset({name}), private=coins.private)))
+
+    @property
+    def draws(self) -> tuple[str, ...]:
+        """Names of the draws that it comes from, sorted: as `uses` of a payment, a ledger refuses them a second time.
+
+        Whoever releases twice from one draw of records, in two processes, shares its coins, so what both cost together
+        is not the sum of their costs. They tell nothing of the records; one for each part that was added.
+        """
+        return tuple(f"draw of records {name}" for name in sorted(self._state.reveal().draws))
 
     def finish(self, run: SampledRun[Any], coins: Coins | None = None) -> StatedRelease:
         """Draw the noise, once: the release of the run on the records of all parts added up, with its statement.
