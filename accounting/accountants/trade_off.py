@@ -59,13 +59,16 @@ class TradeOff(Displayed):
 
     Attributes:
         places: D at factors that rise from 0.
+        ex_post: whether it is read at released values as they came out, and is no guarantee.
     """
 
     places: tuple[Place, ...]
+    ex_post: bool = False
 
     def __str__(self) -> str:
         half = self.at("1/2")
-        return f"{len(self.places)} proven places; {half.lower_float!r} ≤ f(1/2) ≤ {half.upper_float!r}"
+        told = f"{len(self.places)} proven places; {half.lower_float!r} ≤ f(1/2) ≤ {half.upper_float!r}"
+        return f"{told}; read ex post: no guarantee" if self.ex_post else told
 
     def at(self, alpha: Number) -> Enclosure:
         """Enclosure of f(α): no test with first error α has a second error below its lower end.

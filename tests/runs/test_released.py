@@ -174,6 +174,28 @@ def test_the_witness_is_what_the_supremum_says_whatever_came_out(count: float) -
     assert ("part 1: mechanism.scale was released", "within 1/10 to 100") in verdict.claim.assumptions
 
 
+READINGS: dict[str, Callable[[Any], object]] = {
+    "pure": lambda reading: reading.pure(),
+    "rényi": lambda reading: reading.renyi(Order(2)),
+    "group": lambda reading: certdp.for_groups(reading.pure(), 2),
+    "epsilon": lambda reading: reading.epsilon(DELTA),
+    "delta": lambda reading: reading.delta(Epsilon("0.105")),
+    "trade-off": lambda reading: reading.trade_off(),
+    "risk": certdp.risk,
+    "trade-off of a risk": lambda reading: certdp.risk(reading).trade_off,
+}
+"""All that a run which is read as it came out can be asked."""
+
+
+@pytest.mark.parametrize("asked", READINGS)
+def test_what_is_read_ex_post_says_so_wherever_it_is_printed(asked: str) -> None:
+    told = ("read ex post: no guarantee", "released values as they came out")
+    for reading in (WITNESS.as_it_came_out, Plan([WITNESS]).as_it_came_out):
+        assert any(words in str(READINGS[asked](reading)) for words in told)
+    plain = after_a_count(Public(100))
+    assert not any(words in str(READINGS[asked](plain)) for words in told)
+
+
 class TestWhatDoesNotMove:
     """Such bounds need no range."""
 

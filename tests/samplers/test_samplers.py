@@ -152,7 +152,8 @@ def test_a_target_has_the_rate_of_its_loss_and_of_its_kind() -> None:
     capped = PrivacyConstrained(target=Public(1), largest_weight=Public("5/2"))
     linear = capped.rate_for(laplace)
     assert isinstance(linear, LinearConstrainedRate)
-    assert (linear.target, linear.largest) == (1, 2.5)
+    assert linear.target == 1
+    assert linear.largest == 2.5
     at_a_delta = PrivacyConstrained(target=Public(1), delta=Public("1/100")).rate_for(gaussian)
     at_an_order = PrivacyConstrained(target=Public(1), order=Public(3), digits=Public(9)).rate_for(gaussian)
     assert isinstance(at_a_delta, GaussianConstrainedRate)

@@ -165,7 +165,8 @@ def plot_trade_off(curve: TradeOff, axes: Any) -> None:
     axes.plot(alphas, 1 - alphas, color="black", linewidth=0.8, linestyle="--", label="1 − α, perfect privacy")
     axes.set_xlabel("type I error α")
     axes.set_ylabel("type II error β")
-    axes.set_title("trade-off function f", fontsize="medium")
+    read = ", read ex post: no guarantee" if curve.ex_post else ""
+    axes.set_title(f"trade-off function f{read}", fontsize="medium")
     axes.legend()
 
 

@@ -388,7 +388,8 @@ class Run(Displayed, ABC, Generic[U]):
         """
         last = accountant.epsilon(self._paid_pairs, _HIDDEN)
         farthest = _FARTHEST if last is None else min(last.bounds.enclosure.upper_float, _FARTHEST)
-        return trade_off(self.delta_law(accountant), farthest, places=places)
+        found = trade_off(self.delta_law(accountant), farthest, places=places)
+        return evolve(found, ex_post=self.derivation.rests_on(EX_POST))
 
     def delta_law(self, accountant: Accountant) -> DeltaLaw:
         """δ(ε) of the whole run at any ε ≥ 0, with what released parameters cost composed with the rest.
