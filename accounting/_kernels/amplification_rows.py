@@ -12,8 +12,8 @@ from __future__ import annotations
 import math
 
 from . import types
-from .compile import READ, READ_ROWS, WRITE, Floats, fma, inlined, kernel
-from .elementary import exp, expm1, expm1_between, log, log1p
+from .compile import READ, READ_ROWS, WRITE, Floats, inlined, kernel
+from .elementary import exp, expm1, expm1_between, expm1mx, log, log1p
 from .error_function import LAST_BELL, LEAST, bell, mills, slope
 
 _U = 2.0**-53
@@ -30,10 +30,6 @@ _LOG_ROOT_2PI = 0.9189385332046727
 # Lobatto's rule with five nodes on [0, 1].
 _INNER, _OUTER = 0.5 - 0.5 * math.sqrt(3.0 / 7.0), 0.5 + 0.5 * math.sqrt(3.0 / 7.0)
 _END, _SIDE, _MIDDLE = 1.0 / 20.0, 49.0 / 180.0, 16.0 / 45.0
-
-# Taylor coefficients of (e^t − 1 − t)/t²; the remainder after t^13 is below 2^-56 of the sum for |t| ≤ ½.
-_B0, _B1, _B2, _B3, _B4, _B5, _B6 = (1.0 / math.factorial(n) for n in range(2, 9))
-_B7, _B8, _B9, _B10, _B11, _B12, _B13 = (1.0 / math.factorial(n) for n in range(9, 16))
 
 
 @inlined
@@ -190,26 +186,6 @@ def pure_level(rate: Floats, loss: Floats, delta: Floats, laplace: bool, out: Fl
 
 
 @inlined
-def _bend(t: float) -> float:
-    """e^t − 1 − t, within 30u for t ≤ 700."""
-    if abs(t) > 0.5:
-        return expm1_between(max(t, -700.0)) - t
-    p = fma(t, _B13, _B12)
-    p = fma(t, p, _B11)
-    p = fma(t, p, _B10)
-    p = fma(t, p, _B9)
-    p = fma(t, p, _B8)
-    p = fma(t, p, _B7)
-    p = fma(t, p, _B6)
-    p = fma(t, p, _B5)
-    p = fma(t, p, _B4)
-    p = fma(t, p, _B3)
-    p = fma(t, p, _B2)
-    p = fma(t, p, _B1)
-    return t * t * fma(t, p, _B0)
-
-
-@inlined
 def _log_with_margin(total: float, units: float) -> float:
     """log(1 + total) from above, where `total` ≥ 0 is within `units` of u (step 7)."""
     value = log1p(total)
@@ -226,7 +202,7 @@ def laplace_moments(shift: Floats, order: float, out: Floats) -> None:
         if s == 0.0:
             out[i] = 0.0
         elif x <= _LARGEST:
-            total = (order * _bend(x) + less * _bend(-(order * s))) / sum_of_both
+            total = (order * expm1mx(x) + less * expm1mx(-(order * s))) / sum_of_both
             out[i] = _log_with_margin(total, 50.0 + 8.0 * x)
         else:
             out[i] = (x + log(order / sum_of_both)) * (1.0 + 8.0 * _U)
@@ -243,7 +219,7 @@ def response_moments(loss: Floats, order: float, out: Floats) -> None:
         if e == 0.0:
             out[i] = 0.0
         elif x <= _LARGEST:
-            total = (_bend(x) + rare * _bend(-x) - expm1(-e) * x) / (1.0 + rare)
+            total = (expm1mx(x) + rare * expm1mx(-x) - expm1(-e) * x) / (1.0 + rare)
             out[i] = _log_with_margin(total, 50.0 + 8.0 * x)
         else:
             out[i] = (x - log1p(rare)) * (1.0 + 8.0 * _U)

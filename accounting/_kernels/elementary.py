@@ -45,6 +45,10 @@ _INTEGER_BIAS = 2.0**52 + 1023.0
 _F3, _F4, _F5, _F6, _F7, _F8 = (1.0 / math.factorial(n) for n in range(3, 9))
 _F9, _F10, _F11, _F12, _F13, _F14 = (1.0 / math.factorial(n) for n in range(9, 15))
 
+# Taylor coefficients of (e^t − 1 − t)/t²; the remainder after t^13 is below 2^-56 of the sum for |t| ≤ ½.
+_B0, _B1, _B2, _B3, _B4, _B5, _B6 = (1.0 / math.factorial(n) for n in range(2, 9))
+_B7, _B8, _B9, _B10, _B11, _B12, _B13 = (1.0 / math.factorial(n) for n in range(9, 16))
+
 # Coefficients 2/(2n+1) of 2·atanh; the remainder after n = 10 is below 2^-60 of the sum for |s| ≤ 0.1716.
 _A1, _A2, _A3, _A4, _A5 = (2.0 / (2 * n + 1) for n in range(1, 6))
 _A6, _A7, _A8, _A9, _A10 = (2.0 / (2 * n + 1) for n in range(6, 11))
@@ -82,6 +86,26 @@ def expm1_between(x: float) -> float:
     p = _reduced_expm1(x, shifted - _ROUND)
     power = from_bits((bits(shifted) << 52) + _ONE)
     return fma(power, p, power - 1.0)
+
+
+@inlined
+def expm1mx(t: float) -> float:
+    """e^t − 1 − t for t ≤ 700, within 30u (`docs/soundness_sampled_gaussian.md`, "The kernel", step 1)."""
+    if abs(t) > 0.5:
+        return expm1_between(max(t, -700.0)) - t
+    p = fma(t, _B13, _B12)
+    p = fma(t, p, _B11)
+    p = fma(t, p, _B10)
+    p = fma(t, p, _B9)
+    p = fma(t, p, _B8)
+    p = fma(t, p, _B7)
+    p = fma(t, p, _B6)
+    p = fma(t, p, _B5)
+    p = fma(t, p, _B4)
+    p = fma(t, p, _B3)
+    p = fma(t, p, _B2)
+    p = fma(t, p, _B1)
+    return t * t * fma(t, p, _B0)
 
 
 @inlined

@@ -18,8 +18,8 @@ import numpy as np
 
 from . import types
 from .compile import READ, WRITE, Floats, bits, fma, from_bits, inlined, kernel
-from .elementary import exp, log, log1p
-from .sampled_gaussian import _bend, _log_mixture, _share
+from .elementary import exp, expm1mx, log, log1p
+from .sampled_gaussian import _log_mixture, _share
 
 MOST_NODES = 1 << 15
 LAST_NODE = 1 << 29
@@ -456,16 +456,16 @@ def _moment(q: float, s: float, sign: float, c: float, h: float, first: float, l
         if sign > 0.0:
             if t > _PLAIN:
                 value = exp(max(_exponent(c, sign, loss[j]) + weight, -_LARGEST))
-                value += exp(max(ratio + weight, -_LARGEST)) * (c * _bend(-ratio) - 1.0 - t)
+                value += exp(max(ratio + weight, -_LARGEST)) * (c * expm1mx(-ratio) - 1.0 - t)
             else:
-                value = exp(max(ratio + weight, -_LARGEST)) * (_bend(t) + c * _bend(-ratio))
+                value = exp(max(ratio + weight, -_LARGEST)) * (expm1mx(t) + c * expm1mx(-ratio))
         else:
             density = exp(max(weight, -_LARGEST))
             if ratio > _PLAIN:
                 other = exp(max(ratio + weight, -_LARGEST)) - density * (1.0 + ratio)
             else:
-                other = density * _bend(ratio)
-            raised = exp(max(t + weight, -_LARGEST)) - density * (1.0 + t) if t > _PLAIN else density * _bend(t)
+                other = density * expm1mx(ratio)
+            raised = exp(max(t + weight, -_LARGEST)) - density * (1.0 + t) if t > _PLAIN else density * expm1mx(t)
             value = raised + c * other
         w = abs(s * (x - 0.5 * s))
         units = (c + 2.0) * ((20.0 + 8.0 * w) * min(1.0, 2.0 * abs(ratio)) + 10.0 * abs(ratio))

@@ -18,8 +18,8 @@ from __future__ import annotations
 import math
 
 from . import types
-from .compile import READ, WRITE, Floats, bits, fma, from_bits, inlined, kernel
-from .elementary import exp, expm1, expm1_between, log, log1p, log1p_between, log_between
+from .compile import READ, WRITE, Floats, bits, from_bits, inlined, kernel
+from .elementary import exp, expm1, expm1_between, expm1mx, log, log1p, log1p_between, log_between
 
 SMALLEST_RATE = 1e-300
 """Smaller rates are to be raised to this one, which is an upper bound too."""
@@ -46,30 +46,6 @@ _GOLDEN = 0.5 * (math.sqrt(5.0) - 1.0)
 _LARGEST_LOSS = 1e6  # a larger ε is lowered to this one, which keeps δ an upper bound
 _SMALLEST = 2.0**-1070  # more than underflow can lose
 _COARSE = ~((1 << 29) - 1)  # keeps 23 bits of a fraction
-
-# Taylor coefficients of (e^t − 1 − t)/t²; the remainder after t^13 is below 2^-56 of the sum for |t| ≤ ½.
-_B0, _B1, _B2, _B3, _B4, _B5, _B6 = (1.0 / math.factorial(n) for n in range(2, 9))
-_B7, _B8, _B9, _B10, _B11, _B12, _B13 = (1.0 / math.factorial(n) for n in range(9, 16))
-
-
-@inlined
-def _bend(t: float) -> float:
-    """A(t) = e^t − 1 − t, within 30u for t ≤ 700 (step 1)."""
-    if abs(t) > 0.5:
-        return expm1_between(max(t, -_LARGEST)) - t
-    p = fma(t, _B13, _B12)
-    p = fma(t, p, _B11)
-    p = fma(t, p, _B10)
-    p = fma(t, p, _B9)
-    p = fma(t, p, _B8)
-    p = fma(t, p, _B7)
-    p = fma(t, p, _B6)
-    p = fma(t, p, _B5)
-    p = fma(t, p, _B4)
-    p = fma(t, p, _B3)
-    p = fma(t, p, _B2)
-    p = fma(t, p, _B1)
-    return t * t * fma(t, p, _B0)
 
 
 @inlined
@@ -114,8 +90,8 @@ def _sums(
             bend += density * t * t
         else:
             density = exp(max(ratio + weight, -_LARGEST))
-            a = _bend(t)
-            moment += density * (a + beta * _bend(-ratio))
+            a = expm1mx(t)
+            moment += density * (a + beta * expm1mx(-ratio))
             growth += density * (t * (a + t) - a)
             bend += density * t * t * (a + t + 1.0)
     return moment, growth, bend
