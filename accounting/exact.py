@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Protocol, TypeAlias, runtime_checkable
@@ -80,6 +81,31 @@ def exact(value: Number | HoldsNumber, *, parameter: str = "value") -> Fraction:
         case HoldsNumber():
             return value.number_for(parameter)
     raise InvalidType(parameter, value, "an int, float, Fraction, Decimal or text with a number")
+
+
+def rational(value: Number) -> Fraction:
+    """Read the number of an attrs field exactly: `exact`, which names the field where its class has `naming_rationals`.
+
+    Raises:
+        InvalidType, InvalidValue: as `exact`.
+    """
+    return exact(value)
+
+
+def naming_rationals(_: type, fields: list[Attribute[Any]]) -> list[Attribute[Any]]:
+    """A field transformer for attrs: what `rational` converts is read under the name of its field."""
+
+    def reading(name: str) -> Callable[[Number], Fraction]:
+        def read(value: Number) -> Fraction:
+            return exact(value, parameter=name)
+
+        return read
+
+    def named(field: Attribute[Any]) -> Attribute[Any]:
+        converter: object = field.converter
+        return field.evolve(converter=reading(field.name)) if converter is rational else field
+
+    return [named(field) for field in fields]
 
 
 def above_zero(_: object, attribute: Attribute[Any], value: float | Fraction) -> None:

@@ -20,7 +20,7 @@ from attrs import field, frozen
 
 from ..enclosures import Enclosure
 from ..errors import InvalidValue
-from ..exact import Number, above_zero, exact
+from ..exact import Number, above_zero, exact, naming_rationals, rational
 from ..pairs import GaussianPair, Pair
 from ..pairs.sampled_gaussian_renyi import sampled_gaussian_renyi
 from ..units import Order, Probability
@@ -28,12 +28,8 @@ from ..units import Order, Probability
 _PRECISION = 128
 
 
-def _exact(value: Number) -> Fraction:
-    return exact(value)
-
-
 @final
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=naming_rationals)
 class Step:
     """One step of DPIS at released Ñ and K̃ (DPIS Lemma 3.1).
 
@@ -52,11 +48,11 @@ class Step:
         InvalidValue, InvalidType: outside these ranges, and for anything that is no exact number.
     """
 
-    batch: Fraction = field(converter=_exact, validator=above_zero)
-    clip: Fraction = field(converter=_exact, validator=above_zero)
-    noise_multiplier: Fraction = field(converter=_exact, validator=above_zero)
-    size: Fraction = field(converter=_exact, validator=above_zero)
-    norm_sum: Fraction = field(converter=_exact, validator=above_zero)
+    batch: Fraction = field(converter=rational, validator=above_zero)
+    clip: Fraction = field(converter=rational, validator=above_zero)
+    noise_multiplier: Fraction = field(converter=rational, validator=above_zero)
+    size: Fraction = field(converter=rational, validator=above_zero)
+    norm_sum: Fraction = field(converter=rational, validator=above_zero)
 
     def __attrs_post_init__(self) -> None:
         least = self.batch * self.clip

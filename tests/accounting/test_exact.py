@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
+from attrs import field, frozen
 from hypothesis import given
 from hypothesis import strategies as st
 
 from certdp.accounting.errors import InvalidType, InvalidValue
-from certdp.accounting.exact import exact, ratio_text
+from certdp.accounting.exact import exact, naming_rationals, ratio_text, rational
+
+from ..test_layering import library
 
 
 @given(value=st.floats(allow_nan=False, allow_infinity=False))
@@ -69,3 +73,38 @@ def test_what_is_no_number_is_refused(value: Any) -> None:
 def test_other_types_are_refused(value: Any) -> None:
     with pytest.raises(InvalidType, match="rate: got"):
         exact(value, parameter="rate")
+
+
+@pytest.mark.parametrize(("value", "error"), [("x", InvalidValue), (float("nan"), InvalidValue), (None, InvalidType)])
+def test_a_field_is_named_by_the_error_about_its_number(value: Any, error: type[Exception]) -> None:
+    @frozen(field_transformer=naming_rationals)
+    class Noise:
+        scale: Fraction = field(converter=rational)
+        share: Fraction = field(default=Fraction(1, 2), converter=rational)
+
+    assert Noise("0.1") == Noise(Fraction(1, 10), 0.5)
+    for name in ("scale", "share"):
+        with pytest.raises(error, match=f"^{name}: got"):
+            Noise(**{"scale": 1, name: value})
+
+
+def readers(source: str) -> dict[str, bool]:
+    """The classes whose fields `rational` reads, and whether their errors name the field."""
+    classes = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ClassDef))
+    return {
+        node.name: any("field_transformer=naming_rationals" in ast.unparse(one) for one in node.decorator_list)
+        for node in classes
+        if "converter=rational" in ast.unparse(node)
+    }
+
+
+def test_every_class_that_reads_numbers_names_their_fields() -> None:
+    found = {
+        (path, name): named for path in library().values() for name, named in readers(path.read_text("utf-8")).items()
+    }
+    assert len(found) > 10
+    assert [place for place, named in found.items() if not named] == []
+
+
+def test_a_class_whose_errors_name_no_field_is_found() -> None:
+    assert readers("@frozen\nclass A:\n    x: int = field(converter=rational)") == {"A": False}

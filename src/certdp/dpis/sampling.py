@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 
 from ..accounting.enclosures.arguments import whole
 from ..accounting.errors import InvalidValue
-from ..accounting.exact import Number, exact
+from ..accounting.exact import naming_rationals, rational
 from ..accounting.provenance import Private
 from ..plugins.contract import Coins
 
@@ -108,12 +108,8 @@ def _admissible_error(_: object, attribute: Attribute[Fraction], value: Fraction
         raise InvalidValue(attribute.name, value, "0 ≤ η ≤ 1/2", "Take norm_error(dimension)")
 
 
-def _read(value: Number) -> Fraction:
-    return exact(value)
-
-
 @final
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=naming_rationals)
 class TwoStage:
     """Importance sampling by two-stage rejection; see the head of this module.
 
@@ -126,9 +122,9 @@ class TwoStage:
         InvalidValue: outside these ranges.
     """
 
-    multiplier: Fraction = field(default=Fraction(5), converter=_read, validator=_at_least_one)
-    floor: Fraction = field(default=Fraction(1, 100), converter=_read, validator=_admissible_share)
-    error: Fraction = field(converter=_read, validator=_admissible_error)
+    multiplier: Fraction = field(default=Fraction(5), converter=rational, validator=_at_least_one)
+    floor: Fraction = field(default=Fraction(1, 100), converter=rational, validator=_admissible_share)
+    error: Fraction = field(converter=rational, validator=_admissible_error)
 
     def bounds(self, norms: FloatArray, clip: Fraction) -> FloatArray:
         """ĝ = min(C, k·max(n, g_L)), C rounded down; the floor's where a norm is NaN.
@@ -184,7 +180,7 @@ class TwoStage:
 
 
 @final
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=naming_rationals)
 class Uniform:
     """The sampling of DP-SGD: every record with the same probability, its gradient clipped to C.
 
@@ -195,7 +191,7 @@ class Uniform:
         InvalidValue: for η outside [0, 1/2].
     """
 
-    error: Fraction = field(converter=_read, validator=_admissible_error)
+    error: Fraction = field(converter=rational, validator=_admissible_error)
 
     def draw(self, count: int, *, rate: Fraction, coins: Coins) -> Drawn:
         """Each of `count` records with probability `rate`, rounded down.

@@ -18,7 +18,7 @@ from ..accounting.derivation import REAL_VALUED_NOISE, Assumption
 from ..accounting.enclosures import Enclosure
 from ..accounting.enclosures.arguments import whole
 from ..accounting.errors import InvalidValue
-from ..accounting.exact import Number, exact
+from ..accounting.exact import exact, naming_rationals, rational
 from ..accounting.pairs import FinitePair, GaussianPair, Pair, RandomisedResponsePair
 from ..accounting.pairs.discrete_gaussian import DiscreteGaussianPair
 from ..accounting.pairs.discrete_gaussian_vector import DiscreteGaussianVectorPair
@@ -28,26 +28,6 @@ from .events import EVERYTHING, NOTHING, RELEASES_AND_COMPOSITIONS, Change, Even
 
 _ROUNDING = Fraction(1, 10**9)
 """By how much probabilities in binary64 may miss a sum of 1."""
-
-
-def _epsilon(value: Number) -> Fraction:
-    return exact(value, parameter="epsilon")
-
-
-def _delta(value: Number) -> Fraction:
-    return exact(value, parameter="delta")
-
-
-def _sigma(value: Number) -> Fraction:
-    return exact(value, parameter="sigma")
-
-
-def _sensitivity(value: Number) -> Fraction:
-    return exact(value, parameter="sensitivity")
-
-
-def _standard_deviation(value: Number) -> Fraction:
-    return exact(value, parameter="standard_deviation")
 
 
 def _sensitivities(values: Any) -> tuple[Fraction, ...]:
@@ -71,7 +51,7 @@ def _leak(chance: Fraction) -> Pair:
 
 
 @final
-@frozen
+@frozen(field_transformer=naming_rationals)
 class EpsilonDelta(Event):
     """Some release that is (ε, δ)-DP under the relation asked for.
 
@@ -82,8 +62,8 @@ class EpsilonDelta(Event):
 
     name = "EpsilonDeltaDpEvent"
 
-    epsilon: Fraction = field(converter=_epsilon, validator=non_negative, metadata={"content": UPWARDS})
-    delta: Fraction = field(converter=_delta, validator=within_one, metadata={"content": UPWARDS})
+    epsilon: Fraction = field(converter=rational, validator=non_negative, metadata={"content": UPWARDS})
+    delta: Fraction = field(converter=rational, validator=within_one, metadata={"content": UPWARDS})
 
     def pair(self, relation: Change) -> Pair:
         """Randomised response, told with probability δ: all such arise from it (Kairouz, Oh, Viswanath 2015)."""
@@ -97,7 +77,7 @@ class EpsilonDelta(Event):
 
 
 @final
-@frozen
+@frozen(field_transformer=naming_rationals)
 class ExponentialMechanism(Event):
     """A choice among candidates, with probabilities ∝ e^{ε·quality/2} where a record moves a quality by at most 1.
 
@@ -107,7 +87,7 @@ class ExponentialMechanism(Event):
 
     name = "ExponentialMechanismDpEvent"
 
-    epsilon: Fraction = field(converter=_epsilon, validator=non_negative, metadata={"content": UPWARDS})
+    epsilon: Fraction = field(converter=rational, validator=non_negative, metadata={"content": UPWARDS})
 
     def pair(self, relation: Change) -> Pair:
         """Randomised response of ε, which dominates it: it is ε-DP (McSherry, Talwar 2007, Theorem 6)."""
@@ -125,7 +105,7 @@ class ExponentialMechanism(Event):
 
 
 @final
-@frozen
+@frozen(field_transformer=naming_rationals)
 class PermuteAndFlip(Event):
     """A choice by permute-and-flip (McKenna, Sheldon 2020), where a record moves a quality by at most 1.
 
@@ -135,7 +115,7 @@ class PermuteAndFlip(Event):
 
     name = "PermuteAndFlipDpEvent"
 
-    epsilon: Fraction = field(converter=_epsilon, validator=non_negative, metadata={"content": UPWARDS})
+    epsilon: Fraction = field(converter=rational, validator=non_negative, metadata={"content": UPWARDS})
 
     def pair(self, relation: Change) -> Pair:
         """Randomised response of ε, which dominates it: it is ε-DP (McKenna, Sheldon 2020, Theorem 1)."""
@@ -155,7 +135,7 @@ class PermuteAndFlip(Event):
 
 
 @final
-@frozen
+@frozen(field_transformer=naming_rationals)
 class DiscreteGaussian(Event):
     """A function of whole numbers with discrete Gaussian noise, P(x) ∝ e^{−|x|²/2σ²}.
 
@@ -167,9 +147,9 @@ class DiscreteGaussian(Event):
 
     name = "DiscreteGaussianDpEvent"
 
-    sigma: Fraction = field(converter=_sigma, validator=non_negative, metadata={"content": DOWNWARDS})
+    sigma: Fraction = field(converter=rational, validator=non_negative, metadata={"content": DOWNWARDS})
     sensitivity: Fraction = field(
-        default=Fraction(1), converter=_sensitivity, validator=non_negative, metadata={"content": UPWARDS}
+        default=Fraction(1), converter=rational, validator=non_negative, metadata={"content": UPWARDS}
     )
     dimension: int | None = field(default=None, metadata={"content": COUNT_OR_NONE})
 
@@ -208,7 +188,7 @@ class DiscreteGaussian(Event):
 
 
 @final
-@frozen
+@frozen(field_transformer=naming_rationals)
 class MixtureOfGaussians(Event):
     """N(0, σ²) without the record, and a mixture of normal laws about several shifts with it.
 
@@ -220,9 +200,7 @@ class MixtureOfGaussians(Event):
 
     name = "MixtureOfGaussiansDpEvent"
 
-    standard_deviation: Fraction = field(
-        converter=_standard_deviation, validator=non_negative, metadata={"content": DOWNWARDS}
-    )
+    standard_deviation: Fraction = field(converter=rational, validator=non_negative, metadata={"content": DOWNWARDS})
     sensitivities: tuple[Fraction, ...] = field(converter=_sensitivities, metadata={"content": REALS_UPWARDS})
     sampling_probs: tuple[Fraction, ...] = field(converter=_sampling_probs, metadata={"content": REALS_UPWARDS})
 

@@ -21,7 +21,7 @@ from ..accounting.derivation import REAL_VALUED_NOISE, Assumption, Theorem
 from ..accounting.enclosures import Enclosure
 from ..accounting.enclosures.arguments import whole
 from ..accounting.errors import InvalidType, InvalidValue
-from ..accounting.exact import Number, exact, python_int
+from ..accounting.exact import naming_rationals, python_int, rational
 from ..accounting.pairs import (
     DiscreteLaplacePair,
     FinitePair,
@@ -105,26 +105,6 @@ class Event(ABC):
         )
 
 
-def _noise_multiplier(value: Number) -> Fraction:
-    return exact(value, parameter="noise_multiplier")
-
-
-def _noise_parameter(value: Number) -> Fraction:
-    return exact(value, parameter="noise_parameter")
-
-
-def _rho(value: Number) -> Fraction:
-    return exact(value, parameter="rho")
-
-
-def _xi(value: Number) -> Fraction:
-    return exact(value, parameter="xi")
-
-
-def _sampling_probability(value: Number) -> Fraction:
-    return exact(value, parameter="sampling_probability")
-
-
 def non_negative(_: Any, attribute: Any, value: Fraction) -> None:
     """Check, as a validator of attrs, that a number is at least 0."""
     if value < 0:
@@ -185,7 +165,7 @@ class NonPrivate(Event):
 
 
 @final
-@frozen
+@frozen(field_transformer=naming_rationals)
 class Gaussian(Event):
     """A sum of vectors with normal noise.
 
@@ -195,11 +175,7 @@ class Gaussian(Event):
 
     name = "GaussianDpEvent"
 
-    noise_multiplier: Fraction = field(
-        converter=_noise_multiplier,
-        validator=non_negative,
-        metadata={"content": DOWNWARDS},
-    )
+    noise_multiplier: Fraction = field(converter=rational, validator=non_negative, metadata={"content": DOWNWARDS})
 
     def pair(self, relation: Change) -> Pair:
         """N(moved, σ²) and N(0, σ²); without noise it is not private."""
@@ -214,7 +190,7 @@ class Gaussian(Event):
 
 
 @final
-@frozen
+@frozen(field_transformer=naming_rationals)
 class Laplace(Event):
     """A sum of vectors with Laplace noise in each coordinate.
 
@@ -224,11 +200,7 @@ class Laplace(Event):
 
     name = "LaplaceDpEvent"
 
-    noise_multiplier: Fraction = field(
-        converter=_noise_multiplier,
-        validator=non_negative,
-        metadata={"content": DOWNWARDS},
-    )
+    noise_multiplier: Fraction = field(converter=rational, validator=non_negative, metadata={"content": DOWNWARDS})
 
     def pair(self, relation: Change) -> Pair:
         """Laplace laws about two points; without noise it is not private."""
@@ -243,7 +215,7 @@ class Laplace(Event):
 
 
 @final
-@frozen
+@frozen(field_transformer=naming_rationals)
 class DiscreteLaplace(Event):
     """A sum of integer vectors with discrete Laplace noise, P(x) ∝ e^{−a|x|}, in each coordinate.
 
@@ -254,11 +226,7 @@ class DiscreteLaplace(Event):
 
     name = "DiscreteLaplaceDpEvent"
 
-    noise_parameter: Fraction = field(
-        converter=_noise_parameter,
-        validator=non_negative,
-        metadata={"content": UPWARDS},
-    )
+    noise_parameter: Fraction = field(converter=rational, validator=non_negative, metadata={"content": UPWARDS})
     sensitivity: int = field(converter=python_int, validator=_counted, metadata={"content": COUNT})
 
     def pair(self, relation: Change) -> Pair:
@@ -274,7 +242,7 @@ class DiscreteLaplace(Event):
 
 
 @final
-@frozen
+@frozen(field_transformer=naming_rationals)
 class RandomisedResponse(Event):
     """A record's category of k, or with probability p one chosen uniformly.
 
@@ -285,11 +253,7 @@ class RandomisedResponse(Event):
 
     name = "RandomizedResponseDpEvent"
 
-    noise_parameter: Fraction = field(
-        converter=_noise_parameter,
-        validator=within_one,
-        metadata={"content": DOWNWARDS},
-    )
+    noise_parameter: Fraction = field(converter=rational, validator=within_one, metadata={"content": DOWNWARDS})
     num_buckets: int = field(converter=python_int, validator=_counted, metadata={"content": COUNT})
 
     def __attrs_post_init__(self) -> None:
@@ -312,7 +276,7 @@ class RandomisedResponse(Event):
 
 
 @final
-@frozen
+@frozen(field_transformer=naming_rationals)
 class ZeroConcentrated(Event):
     """Some mechanism with τ(α) ≤ ξ + ρα at every order α > 1.
 
@@ -323,17 +287,8 @@ class ZeroConcentrated(Event):
 
     name = "ZCDpEvent"
 
-    rho: Fraction = field(
-        converter=_rho,
-        validator=non_negative,
-        metadata={"content": UPWARDS},
-    )
-    xi: Fraction = field(
-        default=Fraction(0),
-        converter=_xi,
-        validator=non_negative,
-        metadata={"content": UPWARDS},
-    )
+    rho: Fraction = field(converter=rational, validator=non_negative, metadata={"content": UPWARDS})
+    xi: Fraction = field(default=Fraction(0), converter=rational, validator=non_negative, metadata={"content": UPWARDS})
 
     def pair(self, relation: Change) -> Pair:
         """A curve; the statement is taken to be about the relation asked for."""
@@ -420,7 +375,7 @@ class Composed(Event):
 
 
 @final
-@frozen
+@frozen(field_transformer=naming_rationals)
 class PoissonSampled(Event):
     """An event on a sample that each record enters with a probability, independently; one sample per event.
 
@@ -431,11 +386,7 @@ class PoissonSampled(Event):
 
     name = "PoissonSampledDpEvent"
 
-    sampling_probability: Fraction = field(
-        converter=_sampling_probability,
-        validator=within_one,
-        metadata={"content": UPWARDS},
-    )
+    sampling_probability: Fraction = field(converter=rational, validator=within_one, metadata={"content": UPWARDS})
     event: Event = field(validator=_event, metadata={"content": CHILD})
 
     def pair(self, relation: Change) -> Pair:

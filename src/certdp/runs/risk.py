@@ -23,7 +23,7 @@ from ..accounting.derivation import EX_POST, Derivation, Theorem
 from ..accounting.display import Displayed, rounded_down, rounded_up
 from ..accounting.enclosures import Enclosure
 from ..accounting.errors import InvalidValue, known_keywords
-from ..accounting.exact import Number, exact, short_text
+from ..accounting.exact import Number, exact, naming_rationals, rational, short_text
 from ..accounting.guarantees import conditions, require
 from .calibration import Limit, nats
 from .run import NotionAbsent, Run, U
@@ -36,26 +36,6 @@ PRIOR = Fraction(1, 2)
 _F_DP = Theorem("Dong, Roth, Su 2022", "Propositions 2.12 and 2.13: trade-off curve and δ(ε) determine each other")
 _DIGITS = 6
 _GAP, _NARROW = Fraction(1, 2**20), Fraction(1, 2**30)
-
-
-def _advantage(value: Number) -> Fraction:
-    return exact(value, parameter="advantage")
-
-
-def _true_positive_rate(value: Number) -> Fraction:
-    return exact(value, parameter="true_positive_rate")
-
-
-def _false_positive_rate(value: Number) -> Fraction:
-    return exact(value, parameter="false_positive_rate")
-
-
-def _risk(value: Number) -> Fraction:
-    return exact(value, parameter="risk")
-
-
-def _prior(value: Number) -> Fraction:
-    return exact(value, parameter="prior")
 
 
 def _share(_: object, attribute: Attribute[Any], value: Fraction) -> None:
@@ -207,7 +187,7 @@ class RiskLimit(Limit[Risk[Any]]):
 
 @final
 @known_keywords
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=naming_rationals)
 class AdvantageLimit(RiskLimit):
     """The membership advantage is at most so much.
 
@@ -218,7 +198,7 @@ class AdvantageLimit(RiskLimit):
         InvalidValue: outside this range.
     """
 
-    advantage: Fraction = field(converter=_advantage, validator=_share)
+    advantage: Fraction = field(converter=rational, validator=_share)
 
     def __attrs_post_init__(self) -> None:
         if not self.advantage:
@@ -238,7 +218,7 @@ class AdvantageLimit(RiskLimit):
 
 @final
 @known_keywords
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=naming_rationals)
 class TruePositiveRateLimit(RiskLimit):
     """The true-positive rate of every test is at most so much where its false-positive rate is that.
 
@@ -250,8 +230,8 @@ class TruePositiveRateLimit(RiskLimit):
         InvalidValue: outside these ranges.
     """
 
-    true_positive_rate: Fraction = field(converter=_true_positive_rate, validator=_share)
-    false_positive_rate: Fraction = field(converter=_false_positive_rate, validator=_share)
+    true_positive_rate: Fraction = field(converter=rational, validator=_share)
+    false_positive_rate: Fraction = field(converter=rational, validator=_share)
 
     def __attrs_post_init__(self) -> None:
         if self.true_positive_rate <= self.false_positive_rate:
@@ -280,7 +260,7 @@ class TruePositiveRateLimit(RiskLimit):
 
 @final
 @known_keywords
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=naming_rationals)
 class BayesRiskLimit(RiskLimit):
     """Every guess is wrong with at least so much probability.
 
@@ -292,8 +272,8 @@ class BayesRiskLimit(RiskLimit):
         InvalidValue: outside these ranges.
     """
 
-    risk: Fraction = field(converter=_risk, validator=_share)
-    prior: Fraction = field(converter=_prior, validator=_share)
+    risk: Fraction = field(converter=rational, validator=_share)
+    prior: Fraction = field(converter=rational, validator=_share)
 
     def __attrs_post_init__(self) -> None:
         blind = min(self.prior, 1 - self.prior)
