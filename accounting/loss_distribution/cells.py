@@ -213,9 +213,41 @@ class LaplaceSpread(Spread):
         return losses, step / 4 * np.exp((losses - self.shift) / 2), step / 4 * np.exp(-(losses + self.shift) / 2)
 
 
+class LossLaw(ABC):
+    """A law of the loss of one release, in one direction, that a lattice can cut."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def continuous(self) -> bool:
+        """Whether a part of it has a density."""
+
+    @abstractmethod
+    def split(self, lattice: Lattice, *, up: bool) -> Split:
+        """The masses of the cells of a lattice.
+
+        With `up` every loss and every mass left of the first point is moved up where rounding has to move it;
+        otherwise losses are moved down, but for the single ones, which may first be raised by `RAISED` of the spacing,
+        and masses left of the first point are left out.
+        """
+
+    @abstractmethod
+    def single_losses(self) -> Floats:
+        """The finite losses at which a lattice is to have points, rounded up."""
+
+    @abstractmethod
+    def sketch(self) -> tuple[Floats, Floats]:
+        """Losses, all finite, and about their masses under the first law."""
+
+    @abstractmethod
+    def sampled(self, rate: Enclosure, *, up: bool) -> LossLaw:
+        """A law above (`up`) or below that of the loss after Poisson sampling at q in (0, 1]."""
+
+
 @final
 @frozen
-class Law:
+class Law(LossLaw):
     """The law of the loss of one release, in one direction.
 
     Attributes:
@@ -234,14 +266,21 @@ class Law:
     def _swapped(self) -> bool:
         return self.direction is Direction.ADD
 
-    def split(self, lattice: Lattice, *, up: bool) -> Split:
-        """The masses of the cells of a lattice.
+    @property
+    def continuous(self) -> bool:
+        """Whether the base pair has a part with a density."""
+        return self.spread is not None
 
-        With `up` every loss and every mass left of the first point is moved up where rounding has to move it;
-        otherwise losses are moved down, but for the single ones, which may first be raised by `RAISED` of the spacing,
-        and masses left of the first point are left out.
-        """
+    def split(self, lattice: Lattice, *, up: bool) -> Split:
+        """Cut at the points of a lattice, as `LossLaw.split` says."""
         return _split(self, lattice, up)
+
+    def sampled(self, rate: Enclosure, *, up: bool) -> Law:
+        """Sample the same pair at the product of the rates: less sampling is post-processing of more."""
+        if up:
+            return evolve(self, rate=_times(self.rate, rate.upper_float, math.inf))
+        lowest = _times(self.rate, rate.lower_float, 0.0)
+        return evolve(self, rate=lowest) if lowest >= _LEAST_RATE else NOTHING
 
     def single_losses(self) -> Floats:
         """The finite losses of atoms, rounded up."""
@@ -291,22 +330,20 @@ class Cells:
         below: a law that it dominates; None where only the other is known.
     """
 
-    above: Law
-    below: Law | None
+    above: LossLaw
+    below: LossLaw | None
 
     def sampled(self, rate: Enclosure) -> Cells:
-        """After Poisson sampling: less sampling is post-processing of more.
+        """After Poisson sampling.
 
         Args:
             rate: q in [0, 1].
         """
         if rate.upper_float == 0.0:
             return Cells(NOTHING, NOTHING)
-        above = evolve(self.above, rate=_times(self.above.rate, rate.upper_float, math.inf))
-        if self.below is None:
-            return Cells(above, None)
-        lowest = _times(self.below.rate, rate.lower_float, 0.0)
-        return Cells(above, evolve(self.below, rate=lowest) if lowest >= _LEAST_RATE else NOTHING)
+        return Cells(
+            self.above.sampled(rate, up=True), None if self.below is None else self.below.sampled(rate, up=False)
+        )
 
 
 _LEAST_RATE = 1e-200

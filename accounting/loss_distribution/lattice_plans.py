@@ -95,7 +95,7 @@ class Shape(_Moments):
 
     def __init__(self, parts: Parts) -> None:
         self.single = [np.sort(cells.above.single_losses()) for cells, _ in parts]
-        self.only_atoms = all(cells.above.spread is None for cells, _ in parts)
+        self.only_atoms = not any(cells.above.continuous for cells, _ in parts)
         super().__init__([(*cells.above.sketch(), times) for cells, times in parts])
 
     def common_spacing(self) -> float | None:

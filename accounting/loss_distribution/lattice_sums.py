@@ -20,7 +20,7 @@ from ..bulk import arrays as bulk
 from ..enclosures import Enclosure, Truth
 from ..errors import InvalidValue
 from ..exact import Floats
-from .cells import RAISED, Lattice, Law
+from .cells import RAISED, Lattice, LossLaw
 from .lattice_plans import MOST_POINTS, Parts, Piece, Plan, Window
 
 _BITS = 64
@@ -418,7 +418,7 @@ class _Tally:
 
 
 @lru_cache(maxsize=32)
-def _upper_masses(law: Law, lattice: Lattice) -> tuple[Floats, float]:
+def _upper_masses(law: LossLaw, lattice: Lattice) -> tuple[Floats, float]:
     """Masses at the points, and at infinity, of a law that dominates."""
     split = law.split(lattice, up=True)
     masses = np.empty(lattice.count)
@@ -428,7 +428,7 @@ def _upper_masses(law: Law, lattice: Lattice) -> tuple[Floats, float]:
 
 
 @lru_cache(maxsize=32)
-def _lower_masses(law: Law, lattice: Lattice) -> tuple[Floats, float]:
+def _lower_masses(law: LossLaw, lattice: Lattice) -> tuple[Floats, float]:
     """Masses at the points, and at infinity, of a law that is dominated."""
     split = law.split(lattice, up=False)
     keep, masses = np.empty(lattice.count + 1), np.empty(lattice.count)

@@ -10,8 +10,10 @@ from .gaussian import GaussianPair, SampledGaussian
 from .laplace import LaplacePair
 from .laws import DeltaLaw, PureLaw, RenyiLaw
 from .pair import Pair, Repeated, Sampled
+from .public_chance import PublicChance
 from .randomised_response import RandomisedResponsePair, RepeatedResponse
 from .renyi_curve import RenyiCurve
+from .symmetrised import Symmetrised, symmetrised
 from .zero_concentrated_curve import ZeroConcentratedCurve
 
 __all__ = [
@@ -27,6 +29,7 @@ __all__ = [
     "GaussianPair",
     "LaplacePair",
     "Pair",
+    "PublicChance",
     "PureLaw",
     "RandomisedResponsePair",
     "RenyiCurve",
@@ -35,7 +38,9 @@ __all__ = [
     "RepeatedResponse",
     "Sampled",
     "SampledGaussian",
+    "Symmetrised",
     "ZeroConcentratedCurve",
     "admissible_variance",
     "compose_pairs",
+    "symmetrised",
 ]

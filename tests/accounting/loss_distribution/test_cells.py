@@ -25,9 +25,11 @@ from certdp.accounting.pairs import (
     GaussianPair,
     LaplacePair,
     Pair,
+    PublicChance,
     RandomisedResponsePair,
     Sampled,
     SampledGaussian,
+    Symmetrised,
 )
 from certdp.accounting.relations import Direction
 from tests.support.cases import examples
@@ -62,6 +64,25 @@ PAIRS: tuple[Pair, ...] = (
     FinitePair((Fraction(1, 2), Fraction(1, 2), Fraction(0)), (Fraction(1, 4), Fraction(0), Fraction(3, 4))),
     Sampled(FinitePair((Fraction(1, 3), Fraction(2, 3)), (Fraction(3, 4), Fraction(1, 4))), number("0.25")),
     DensityPair(delta_law=GaussianPair(number("0.5")).delta),
+    Symmetrised(SampledGaussian(number(2), number("0.01"))),
+    Symmetrised(SampledGaussian(number("0.2"), number(1))),
+    Symmetrised(Sampled(LaplacePair(number("0.7")), number("0.2"))),
+    Symmetrised(Sampled(DiscreteLaplacePair(number(1), number(2)), number("0.5"))),
+    PublicChance(
+        ((number("0.25"), SampledGaussian(number(1), number("0.1"))), (number("0.75"), LaplacePair(number(1))))
+    ),
+    PublicChance(
+        (
+            (number("0.875"), SampledGaussian(number(1), number("0.01"))),
+            (number("0.125"), Symmetrised(SampledGaussian(number(2), number("0.01")))),
+        )
+    ),
+    PublicChance(
+        (
+            (number("0.5"), FinitePair((Fraction(1, 2), Fraction(1, 2)), (Fraction(0), Fraction(1)))),
+            (number("0.5"), RandomisedResponsePair(number(1))),
+        )
+    ),
 )
 
 
