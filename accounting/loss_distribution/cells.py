@@ -19,6 +19,7 @@ import numpy as np
 from attrs import evolve, frozen
 
 from .._kernels import lattice as kernels
+from .._kernels import normal_mixtures as mixture_kernels
 from ..enclosures import Enclosure
 from ..exact import Floats
 from ..relations import Direction
@@ -103,14 +104,18 @@ class Ends:
 
 
 class Spread(ABC):
-    """The part of a base pair's loss that has a density; losses lie between `least` and `greatest`."""
+    """The part of a base pair's loss that has a density."""
 
     __slots__ = ()
 
     @property
     @abstractmethod
     def greatest(self) -> float:
-        """The supremum of the losses; the infimum is its negative."""
+        """The supremum of the losses; the infimum is its negative, unless `extremes` says otherwise."""
+
+    def extremes(self, *, up: bool) -> tuple[float, float]:
+        """The infimum and the supremum of the losses, both rounded up (`up`) or down."""
+        return -self.greatest, self.greatest
 
     @property
     @abstractmethod
@@ -176,6 +181,75 @@ class NormalSpread(Spread):
         weight = np.gradient(x) / math.sqrt(2 * math.pi)
         present, absent = weight * np.exp(-((x - self.shift) ** 2) / 2), weight * np.exp(-x * x / 2)
         return self.shift * (x - self.shift / 2), present, absent
+
+
+@final
+@frozen
+class MixtureSpread(Spread):
+    """The loss of P = Σ a_j N(c_j, 1) and Q = Σ b_j N(d_j, 1) with c_j ≥ 0 ≥ d_j, whose density ratio rises.
+
+    Attributes:
+        present: pairs (a_j, c_j), as binary64 has them: a_j ≥ 1e-60 and within 2 roundings, 0 ≤ c_j ≤ 15.
+        absent: pairs (b_j, d_j), −15 ≤ d_j ≤ 0, else the same.
+        least, most: bounds of the infimum and of the supremum of the losses, each from below and from above.
+    """
+
+    present: tuple[tuple[float, float], ...]
+    absent: tuple[tuple[float, float], ...]
+    least: tuple[float, float]
+    most: tuple[float, float]
+
+    @property
+    def greatest(self) -> float:
+        """A bound of the supremum of the losses, from above."""
+        return self.most[1]
+
+    @property
+    def cut(self) -> float:
+        """A bound of the mass that is left out: both laws are cut far out."""
+        return kernels.TINY
+
+    def extremes(self, *, up: bool) -> tuple[float, float]:
+        """The infimum and the supremum, as `Spread.extremes` says: they differ in size."""
+        return self.least[up], self.most[up]
+
+    def inside(self, losses: Floats, *, up: bool) -> tuple[int, Floats]:
+        """Find the losses at which neither law is cut, as `Spread.inside` says; coordinates are the outputs."""
+        x = np.empty_like(losses)
+        mixture_kernels.mixture_coordinates(losses, *_columns(self.present), *_columns(self.absent), up, x)
+        first, last = np.searchsorted(x, -math.inf, "right"), np.searchsorted(x, math.inf)
+        return int(first), np.ascontiguousarray(x[first:last])
+
+    def ends(self, coordinates: Floats, *, present: bool, absent: bool) -> Ends:
+        """Compute the masses of the cells by Gauss's rule; those under Q in the mirror, where Q is the first law."""
+        masses = [np.zeros(coordinates.size + 1) for _ in range(6)]
+        here, there = _columns(self.present), _columns(self.absent)
+        if present:
+            mixture_kernels.mixture_cells(coordinates, *here, *there, masses[0], masses[1], masses[4])
+        if absent:
+            mirrored = np.ascontiguousarray(-coordinates[::-1])
+            columns = [column * sign for pair in (there, here) for column, sign in zip(pair, (1.0, -1.0), strict=True)]
+            found = [np.zeros(coordinates.size + 1) for _ in range(3)]
+            mixture_kernels.mixture_cells(mirrored, *columns, *found)
+            masses[3], masses[2], masses[5] = (values[::-1] for values in found)
+        return Ends(masses[0], masses[2], masses[1], masses[3], np.maximum(masses[4], masses[5]))
+
+    def sketch(self) -> tuple[Floats, Floats, Floats]:
+        """Return some losses and their rough masses, on a grid around all centres."""
+        (a, c), (b, d) = _columns(self.present), _columns(self.absent)
+        x = np.linspace(-37.0 + min(d), 37.0 + max(c), 2401)
+        step = (x[1] - x[0]) / math.sqrt(2 * math.pi)
+        with np.errstate(under="ignore"):
+            present = step * np.exp(-((x[:, None] - c) ** 2) / 2) @ a
+            absent = step * np.exp(-((x[:, None] - d) ** 2) / 2) @ b
+            ratio = np.exp(np.outer(x, c) - c * c / 2) @ a / (np.exp(np.outer(x, d) - d * d / 2) @ b)
+        return np.log(ratio), present, absent
+
+
+def _columns(mixture: tuple[tuple[float, float], ...]) -> tuple[Floats, Floats]:
+    """Weights and centres."""
+    weights, centres = np.array(mixture, dtype=np.float64).T
+    return np.ascontiguousarray(weights), np.ascontiguousarray(centres)
 
 
 @final
@@ -447,7 +521,8 @@ def _add_spread(law: Law, spread: Spread, lattice: Lattice, up: bool, split: Spl
     split.right[skipped + 1 : stop] += rights[1:outer]
     split.units[skipped : stop + 1] = np.maximum(split.units[skipped : stop + 1], cell_units + _ROUNDING_UNITS)
     # the outermost cells also have ends that are no lattice points
-    extreme = np.array([-spread.greatest, spread.greatest])
+    least, greatest = spread.extremes(up=up != swapped)
+    extreme = np.array([least, greatest])
     lowest, highest = np.sort(lattice.indexed(law.losses(extreme, up=up), up=up)).tolist()
     low_mass, high_mass = float(lefts[0]), float(rights[outer])
     low_units, high_units = (float(value) + _ROUNDING_UNITS for value in (cell_units[0], cell_units[outer]))
@@ -465,7 +540,7 @@ def _add_spread(law: Law, spread: Spread, lattice: Lattice, up: bool, split: Spl
     if (
         skipped
         and lowest > -math.inf
-        and (points[skipped - 1] >= spread.greatest if swapped else points[skipped - 1] <= -spread.greatest)
+        and (points[skipped - 1] >= greatest if swapped else points[skipped - 1] <= least)
     ):
         split.right[skipped] += rights[0]
         kernels.deposit_in(lowest, low_mass, low_units, skipped, *into)

@@ -10,7 +10,8 @@ import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
+from math import comb
 from typing import TypeAlias
 
 import numpy as np
@@ -19,7 +20,7 @@ from ..bulk import arrays as bulk
 from ..enclosures import Enclosure
 from ..errors import OutsideDomain
 from ..relations import Direction
-from .cells import NO_ATOMS, NOTHING, Atoms, Cells, LaplaceSpread, Law, NormalSpread, single_losses
+from .cells import NO_ATOMS, NOTHING, Atoms, Cells, LaplaceSpread, Law, MixtureSpread, NormalSpread, single_losses
 
 DeltaLaw: TypeAlias = Callable[[Enclosure, Direction], Enclosure]
 """δ(ε) in a direction."""
@@ -56,6 +57,97 @@ def normal_cells(shift: Enclosure, direction: Direction) -> Cells:
     above = law(None, DISJOINT_LAWS) if beyond else law(NormalSpread(max(high, _LEAST_SHIFT)), NO_ATOMS)
     below = law(NormalSpread(min(low, _GREATEST_SHIFT)), NO_ATOMS) if low >= _LEAST_SHIFT else NOTHING
     return Cells(above, below)
+
+
+@lru_cache(maxsize=64)
+def gaussian_group_cells(shift: Enclosure, rate: Enclosure, size: int, *, replaced: bool, swapped: bool) -> Cells:
+    """Return the loss distribution of P = Σ_j C(k, j) q^j (1 − q)^(k−j) N(js, 1) against N(0, 1) or its mirror image.
+
+    Args:
+        shift, rate, size: s, q and k ≥ 1.
+        replaced: whether the second law is the mirror image of P.
+        swapped: whether N(0, 1) is the first law, and P the second; only where none is replaced.
+    """
+    low, high = shift.lower_float, shift.upper_float
+    least, most = Fraction(max(rate.lower_float, 0.0)), min(Fraction(rate.upper_float), Fraction(1))
+    if high == 0.0 or most == 0:
+        return Cells(NOTHING, NOTHING)
+    above = _group_law(max(high, _LEAST_SHIFT), most, size, replaced=replaced, swapped=swapped, up=True)
+    # a weight of no record drawn that is next to nothing is raised, by a lower rate
+    rarer = min(least, 1 - Fraction(10.0 ** (-50 / size)))
+    shorter = min(low, _FARTHEST_CENTRE)
+    if low < _LEAST_SHIFT or size * rarer * (1 - rarer) ** (size - 1) < _LEAST_WEIGHT:
+        return Cells(above, NOTHING)
+    return Cells(above, _group_law(shorter, rarer, size, replaced=replaced, swapped=swapped, up=False))
+
+
+_FARTHEST_CENTRE, _LEAST_WEIGHT, _NEXT_TO_NO_WEIGHT = 15.0, Fraction(1, 10**60), Fraction(1, 10**50)
+
+
+def _group_law(shift: float, rate: Fraction, size: int, *, replaced: bool, swapped: bool, up: bool) -> Law:
+    """The law of a group with these parameters, or one above it (`up`) or below it.
+
+    Above, the weight of few records that is next to nothing is given to more, and that of many, or too far away, to an
+    infinite loss; below, the latter is given to fewer.
+    """
+    weights = [comb(size, j) * rate**j * (1 - rate) ** (size - j) for j in range(size + 1)]
+    tails = list(accumulate(reversed(weights)))[::-1]
+    count = sum(j * shift <= _FARTHEST_CENTRE and tails[j] > _NEXT_TO_NO_WEIGHT for j in range(size + 1))
+    rest = sum(weights[count:], Fraction(0))
+    kept = weights[:count]
+    lost = Fraction(0)
+    if up:
+        lost = rest
+        for j in range(count):
+            if kept[j] < _NEXT_TO_NO_WEIGHT and j + 1 < count:
+                kept[j + 1] += kept[j]
+                kept[j] = Fraction(0)
+    else:
+        kept[-1] += rest
+    drawn = [(weight, Fraction(j) * Fraction(shift)) for j, weight in enumerate(kept) if weight]
+    mixture = tuple((float(weight), float(centre)) for weight, centre in drawn)
+    mirror = tuple((weight, -centre) for weight, centre in mixture)
+    none_drawn = kept[0] if count else Fraction(0)
+    missing = max(float(lost), _SMALLEST) if lost else 0.0
+    outside = (missing, missing) if replaced else (0.0, missing) if swapped else (missing, 0.0)
+    atoms = _outside(*outside, above=up) if missing else NO_ATOMS
+    if not mixture or mixture[-1][1] == 0.0:  # the records are known where they are drawn, and do nothing otherwise
+        if not none_drawn:
+            return Law(None, DISJOINT_LAWS, 1.0, Direction.REMOVE)
+        return _known_if_drawn(none_drawn, replaced=replaced, swapped=swapped, up=up)
+    infinite = -math.inf, math.inf
+    if replaced:
+        spread = MixtureSpread(mixture, mirror, (infinite[0],) * 2, (infinite[1],) * 2)
+    else:
+        end = Enclosure.of(none_drawn, precision=_BITS).log() if none_drawn else None
+        least = (infinite[0],) * 2 if end is None else (end.lower_float, end.upper_float)
+        nothing = ((1.0, 0.0),)
+        if swapped:
+            spread = MixtureSpread(nothing, mirror, (infinite[0],) * 2, (-least[1], -least[0]))
+        else:
+            spread = MixtureSpread(mixture, nothing, least, (infinite[1],) * 2)
+    return Law(spread, atoms, 1.0, Direction.REMOVE)
+
+
+def _outside(present: float, absent: float, *, above: bool) -> Atoms:
+    """Masses that only one of the laws has."""
+    ends = np.array([math.inf, -math.inf])
+    return single_losses(
+        np.array([present, 0.0]), np.array([0.0, absent]), ends, ends, np.full(2, 2.0), above=above
+    )
+
+
+def _known_if_drawn(none_drawn: Fraction, *, replaced: bool, swapped: bool, up: bool) -> Law:
+    """The law of records that are told for certain where one of them is drawn."""
+    drawn = 1 - none_drawn
+    first = [none_drawn, drawn, Fraction(0)]
+    second = [none_drawn, Fraction(0), drawn] if replaced else [Fraction(1), Fraction(0), Fraction(0)]
+    if swapped:
+        first, second = second, first
+    losses = [_log_ratio(p, q) for p, q in zip(first, second, strict=True)]
+    low, high = (np.array(bounds) for bounds in zip(*losses, strict=True))
+    present, absent = (np.array([_float(mass) for mass in law]) for law in (first, second))
+    return Law(None, single_losses(present, absent, low, high, np.full(3, 2.0), above=up), 1.0, Direction.REMOVE)
 
 
 @lru_cache(maxsize=256)

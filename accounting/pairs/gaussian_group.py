@@ -1,0 +1,175 @@
+"""Several records at once under Poisson sampling of Gaussian noise: added or removed, or replaced by others.
+
+Legend: of a group of k records each is drawn with probability q and moves the output by s standard deviations at most.
+A(z) = Σ_j C(k, j) q^j (1 − q)^(k−j) e^(jsz − j²s²/2) is the density of P = Σ_j C(k, j) q^j (1 − q)^(k−j) N(js, 1) over
+that of N(0, 1). The pair (P, N(0, 1)) dominates the group's removal, and P with its mirror image the group's
+replacement: the proofs are in `docs/soundness_replace.md`.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import lru_cache
+from math import ceil, comb
+from typing import final
+
+from attrs import frozen
+
+from ..enclosures import Enclosure, Truth
+from ..enclosures.arguments import non_negative, probability, whole
+from ..enclosures.corners import writable
+from ..enclosures.monotone import sharp
+from ..enclosures.normal import normal_cdf
+from ..enclosures.roots import decreasing_root, increasing_root
+from ..errors import InvalidValue
+from ..loss_distribution.cells import Cells
+from ..loss_distribution.families import gaussian_group_cells
+from ..relations import Direction
+from .laws import DeltaLaw, LossCells
+from .pair import Pair
+
+LARGEST_GROUP = 64
+"""The largest group for which rounding errors of its cells are proven."""
+
+
+def group_weights(rate: Fraction, size: int) -> list[Fraction]:
+    """The probabilities that 0, 1, … of a group's records are drawn, exactly."""
+    return [comb(size, j) * rate**j * (1 - rate) ** (size - j) for j in range(size + 1)]
+
+
+@final
+@frozen
+class GaussianGroup(Pair):
+    """P = Σ_j C(k, j) q^j (1 − q)^(k−j) N(js, 1), against N(0, 1) or against the mirror image of P.
+
+    Attributes:
+        shift: s, how far one record moves the output in standard deviations; at least 0.
+        rate: q in [0, 1].
+        size: k, from 1 to 64.
+        replaced: whether the group is replaced by another one; otherwise it is added or removed.
+
+    Guarantees:
+        The pair dominates the change of k records, each drawn with a probability of at most q and moving the output by
+        at most s, whatever else is drawn. Replaced, it is symmetric, so that it dominates both orientations and may be
+        composed whatever the releases choose. It is reached where the records move the output by exactly s, in one
+        direction all, those that replace them in the opposite one.
+
+    Raises:
+        InvalidValue: outside these ranges. InvalidType: for anything but enclosures and a whole number.
+    """
+
+    shift: Enclosure
+    rate: Enclosure
+    size: int
+    replaced: bool
+
+    def __attrs_post_init__(self) -> None:
+        non_negative("shift", self.shift)
+        probability("rate", self.rate)
+        if whole("size", self.size, 1) > LARGEST_GROUP:
+            raise InvalidValue("size", self.size, f"at most {LARGEST_GROUP} records")
+
+    @property
+    def delta(self) -> DeltaLaw:
+        """δ(ε), from the one output at which both laws weigh the same, e^ε times the second."""
+        return self._delta
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether an involution swaps both laws: z → −z does, where the group is replaced."""
+        return self.replaced
+
+    @property
+    def zero_concentrated(self) -> Enclosure:
+        """The ρ = μ²/2 of the unsampled pair, which dominates this one."""
+        return self.gaussian.square() * Fraction(1, 2)
+
+    @property
+    def gaussian(self) -> Enclosure:
+        """The μ of the unsampled pair: k·s, and twice that where the group is replaced."""
+        return self.shift * (2 * self.size if self.replaced else self.size)
+
+    @property
+    def loss_cells(self) -> LossCells:
+        """The privacy loss in cells."""
+        return self._cells
+
+    def _cells(self, direction: Direction) -> Cells:
+        swapped = direction is Direction.ADD and not self.replaced
+        return gaussian_group_cells(self.shift, self.rate, self.size, replaced=self.replaced, swapped=swapped)
+
+    def _delta(self, epsilon: Enclosure, direction: Direction) -> Enclosure:
+        level = non_negative("epsilon", epsilon)
+        swapped = direction is Direction.ADD and not self.replaced
+        bits = max(self.shift.precision, self.rate.precision, level.precision)
+
+        def at(shift: Fraction, rate: Fraction, asked: Fraction) -> Enclosure:
+            law = _Law(shift, tuple(group_weights(rate, self.size)), self.replaced, swapped)
+            return sharp(lambda value: writable(law.delta(value).maximum(0)), asked, bits).minimum(1)
+
+        low = at(self.shift.lower, self.rate.lower, level.upper)
+        if self.shift.is_point and self.rate.is_point and level.is_point:
+            return low
+        return low.hull(at(self.shift.upper, self.rate.upper, level.lower))
+
+
+@frozen
+class _Law:
+    """The hockey-stick divergence of one group in one direction.
+
+    Attributes:
+        shift: s. weights: of the numbers of records drawn. replaced: as in the pair.
+        swapped: whether N(0, 1) is the first law, of a group that is not replaced.
+    """
+
+    shift: Fraction
+    weights: tuple[Fraction, ...]
+    replaced: bool
+    swapped: bool
+
+    def delta(self, epsilon: Enclosure) -> Enclosure:
+        """δ(ε) at a point; the output z at which the densities cross is enclosed first."""
+        zero = Enclosure.of(0, precision=epsilon.precision)
+        if not self.shift or self.weights[0] == 1:
+            return zero
+        factor = epsilon.exp()
+        z = self._crossing(epsilon, factor)
+        if z is None:
+            return zero.hull((1 - factor * self.weights[0]).maximum(0))
+        drawn = [(j * self.shift, weight) for j, weight in enumerate(self.weights) if weight]
+        if self.swapped:
+            return normal_cdf(z) - factor * sum((normal_cdf(z - c) * weight for c, weight in drawn), zero)
+        first = sum((normal_cdf(c - z) * weight for c, weight in drawn), zero)
+        if not self.replaced:
+            return first - factor * normal_cdf(-z)
+        return first - factor * sum((normal_cdf(-z - c) * weight for c, weight in drawn), zero)
+
+    def _crossing(self, epsilon: Enclosure, factor: Enclosure) -> Enclosure | None:
+        """The z where the first density is e^ε times the second; None where none is told from the end of the range."""
+        s, most = self.shift, len(self.weights) - 1
+        if self.swapped:
+            gap = (-epsilon).exp() - self.weights[0]
+            if gap.greater(0) is not Truth.TRUE:
+                return None
+            # A ≤ a₀ + (1 − a₀)·e^(sz − s²/2) below 0, and A ≥ 1 at ks/2
+            lowest = (gap / (1 - self.weights[0])).log() / s + s / 2
+            return decreasing_root(
+                lambda z: 1 - factor * self._density(z, 1),
+                min(lowest.lower, Fraction(0)) - 1,
+                most * s / 2 + 1,
+                precision=epsilon.precision,
+            )
+        last = max(j for j, weight in enumerate(self.weights) if weight)
+        top = (epsilon - Enclosure.of(self.weights[last], precision=epsilon.precision).log()) / (last * s)
+        return increasing_root(
+            lambda z: self._density(z, 1) - factor * (self._density(z, -1) if self.replaced else 1),
+            Fraction(-1),
+            ceil(top.upper + last * s / 2) + 1,
+            precision=epsilon.precision,
+        )
+
+    def _density(self, z: Enclosure, sign: int) -> Enclosure:
+        """A(z), or A(−z)."""
+        zero = Enclosure.of(0, precision=z.precision)
+        terms = ((j * self.shift, weight) for j, weight in enumerate(self.weights) if weight)
+        return sum(((z * (sign * c) - c * c / 2).exp() * weight for c, weight in terms), zero)
