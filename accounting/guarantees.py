@@ -35,7 +35,7 @@ def _derived(_: object, __: object, value: Any) -> None:
 
 
 def _relation(_: object, __: object, value: Any) -> None:
-    require("relation", value, Relation, "Use ADD_REMOVE or REPLACE")
+    require("relation", value, Relation, "Use ADD_REMOVE, REPLACE or ZERO_OUT")
 
 
 def _unit(_: object, __: object, value: Any) -> None:

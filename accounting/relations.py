@@ -45,6 +45,14 @@ class Replace(Relation):
     name: ClassVar[str] = "replace"
 
 
+@final
+@frozen
+class ZeroOut(Relation):
+    """One unit has a value in one data set and counts as nothing in the other, where its place stays taken."""
+
+    name: ClassVar[str] = "zero-out"
+
+
 @frozen
 class Unit:
     """A unit of privacy: base class of the units."""
@@ -86,9 +94,16 @@ class User(Unit):
 
 ADD_REMOVE = AddRemove()
 REPLACE = Replace()
+ZERO_OUT = ZeroOut()
 RECORD = Record()
 ELEMENT = Element()
 
+
+Change: TypeAlias = AddRemove | Replace | ZeroOut
+"""A change of the data that a run may protect against."""
+
+RELATIONS: dict[str, Change] = {relation.name: relation for relation in (ADD_REMOVE, REPLACE, ZERO_OUT)}
+"""The relations by name."""
 
 Protection: TypeAlias = tuple[Relation, Unit]
 """Against what change of the data, and for whom, something is stated."""

@@ -12,6 +12,7 @@ from attrs import field, frozen
 from ..accounting.derivation import Evidence
 from ..accounting.errors import known_keywords
 from ..accounting.expressions import W
+from ..accounting.relations import ADD_REMOVE, REPLACE, ZERO_OUT
 from ..accounting.sampling.losses import LaplaceLoss
 from ..plugins.contract import CONTRACT_VERSION, About, Coins, Real, Release, WeightedSample, named, positive
 from .lattice import lattice_sum, noise_unit, rounded_sums
@@ -38,6 +39,7 @@ class Count:
         contract=CONTRACT_VERSION,
         evidence=Evidence.PROVED,
         citation="IS, Appendix D.4; Dwork, McSherry, Nissim, Smith 2006",
+        relations=(ADD_REMOVE, REPLACE, ZERO_OUT),
     )
 
     scale: Real = field(converter=positive, metadata={"help": "scale of the Laplace noise, in records"})

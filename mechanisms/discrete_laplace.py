@@ -12,6 +12,7 @@ from ..accounting.derivation import Evidence
 from ..accounting.errors import known_keywords
 from ..accounting.expressions import W, norm
 from ..accounting.provenance import Public
+from ..accounting.relations import ADD_REMOVE, REPLACE, ZERO_OUT
 from ..accounting.sampling.losses import DiscreteLaplaceLoss
 from ..plugins.contract import (
     CONTRACT_VERSION,
@@ -55,6 +56,7 @@ class DiscreteLaplace:
         contract=CONTRACT_VERSION,
         evidence=Evidence.PROVED,
         citation="Ghosh, Roughgarden, Sundararajan 2012; Canonne, Kamath, Steinke 2020, Algorithm 2",
+        relations=(ADD_REMOVE, REPLACE, ZERO_OUT),
     )
 
     scale: Real = field(

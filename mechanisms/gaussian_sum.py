@@ -12,6 +12,7 @@ from ..accounting.derivation import CLIPPED_RECORDS, Evidence
 from ..accounting.errors import InvalidValue, known_keywords
 from ..accounting.exact import Number, exact
 from ..accounting.expressions import ONE, W, norm
+from ..accounting.relations import ADD_REMOVE, REPLACE, ZERO_OUT
 from ..accounting.sampling.losses import GaussianLoss
 from ..plugins.contract import CONTRACT_VERSION, About, Coins, Release, WeightedSample, named
 from ..plugins.contract.optional import NOT_GIVEN, Choice, positive_if_given, require_one
@@ -35,6 +36,8 @@ class GaussianSum:
         removing one record: rotating the noise puts the whole shift into one coordinate. Of arithmetic nothing is
         assumed: a release is the real-valued noisy sum of records on a public grid, correctly rounded to it, as that of
         `LaplaceSum`. Assumes with a noise multiplier that every record is clipped to the bound that it is relative to.
+        Under replace the two records may differ by twice the shift, which runs account for: the noise multiplier stays
+        relative to what one record adds.
 
     Raises:
         InvalidValue: unless exactly one of the two is given.
@@ -47,7 +50,10 @@ class GaussianSum:
         evidence=Evidence.PROVED,
         citation="Dwork, Roth 2014, Appendix A; Balle, Wang 2018, Theorem 8",
         assumed_with=(("noise_multiplier", CLIPPED_RECORDS),),
+        relations=(ADD_REMOVE, REPLACE, ZERO_OUT),
     )
+
+    sums_records: ClassVar[bool] = True
 
     scale: Choice = field(
         default=NOT_GIVEN,

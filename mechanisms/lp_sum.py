@@ -16,6 +16,7 @@ from ..accounting.exact import Floats
 from ..accounting.expressions import norm
 from ..accounting.norms import Norm
 from ..accounting.provenance import Declared, Public
+from ..accounting.relations import ADD_REMOVE, REPLACE, ZERO_OUT
 from ..accounting.sampling.losses import PureLoss
 from ..plugins.contract import (
     CONTRACT_VERSION,
@@ -87,6 +88,7 @@ class LpSum:
         contract=CONTRACT_VERSION,
         evidence=Evidence.PROVED,
         citation="IS, Appendix D.4; Hardt, Talwar 2010",
+        relations=(ADD_REMOVE, REPLACE, ZERO_OUT),
     )
 
     scale: Real = field(converter=positive, metadata={"help": "scale of the noise, in units of the data"})

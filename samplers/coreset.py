@@ -19,6 +19,7 @@ from ..accounting.exact import Number
 from ..accounting.expressions import minimum, norm
 from ..accounting.norms import Norm
 from ..accounting.provenance import Declared, Public, declared_number
+from ..accounting.relations import ADD_REMOVE, REPLACE, ZERO_OUT
 from ..accounting.sampling.rate import SamplingRate
 from ..plugins.contract import CONTRACT_VERSION, About, Real, named, positive
 
@@ -66,6 +67,7 @@ class Coreset:
         contract=CONTRACT_VERSION,
         evidence=Evidence.PROVED,
         citation="IS, Section 4; Bachem, Lucic, Krause 2018",
+        relations=(ADD_REMOVE, REPLACE, ZERO_OUT),
     )
 
     m: Real = field(converter=positive, metadata={"help": "expected size of the sample, above 0"})

@@ -8,7 +8,7 @@ from attrs import frozen
 
 from ..accounting.derivation import Evidence
 from ..accounting.errors import known_keywords
-from ..accounting.relations import ADD_REMOVE, REPLACE
+from ..accounting.relations import ADD_REMOVE, REPLACE, ZERO_OUT
 from ..accounting.sampling.rate import ALWAYS, SamplingRate
 from ..plugins.contract import CONTRACT_VERSION, About
 
@@ -25,7 +25,7 @@ class Full:
         contract=CONTRACT_VERSION,
         evidence=Evidence.PROVED,
         citation="IS, Theorem 6, q = 1",
-        relations=(ADD_REMOVE, REPLACE),
+        relations=(ADD_REMOVE, REPLACE, ZERO_OUT),
     )
 
     @property

@@ -12,6 +12,7 @@ from ..accounting.errors import known_keywords
 from ..accounting.expressions import maximum, minimum, norm
 from ..accounting.norms import Norm
 from ..accounting.provenance import Declared, Public
+from ..accounting.relations import ADD_REMOVE, REPLACE, ZERO_OUT
 from ..accounting.sampling.rate import SamplingRate
 from ..plugins.contract import CONTRACT_VERSION, About, Real, named, norm_order, positive, probability
 
@@ -34,6 +35,7 @@ class Importance:
         contract=CONTRACT_VERSION,
         evidence=Evidence.PROVED,
         citation="IS, Definition 5",
+        relations=(ADD_REMOVE, REPLACE, ZERO_OUT),
     )
 
     slope: Real = field(

@@ -10,6 +10,7 @@ from ..accounting.derivation import Evidence
 from ..accounting.errors import known_keywords
 from ..accounting.expressions import expression
 from ..accounting.provenance import Declared, Public
+from ..accounting.relations import ADD_REMOVE, REPLACE, ZERO_OUT
 from ..accounting.sampling.rate import SamplingRate
 from ..plugins.contract import CONTRACT_VERSION, About, Real, flag, named, probability
 
@@ -33,6 +34,7 @@ class Poisson:
         contract=CONTRACT_VERSION,
         evidence=Evidence.PROVED,
         citation="IS, Proposition 3 and Definition 5",
+        relations=(ADD_REMOVE, REPLACE, ZERO_OUT),
     )
 
     probability: Real = field(

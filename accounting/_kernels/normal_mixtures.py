@@ -132,10 +132,8 @@ def mixture_coordinates(losses: Floats, a: Floats, c: Floats, b: Floats, d: Floa
 
 
 @inlined
-def _gap(
-    a: Floats, c: Floats, b: Floats, d: Floats, start: float, stop: float, apart: float
-) -> tuple[float, float]:
-    """1 − r(stop)/r(start) and r(stop)/r(start) for r = B/A, start + apart = stop, as sums of positive terms, step 4."""
+def _gap(a: Floats, c: Floats, b: Floats, d: Floats, start: float, stop: float, apart: float) -> tuple[float, float]:
+    """1 − r(stop)/r(start) and r(stop)/r(start) for r = B/A, as sums of positive terms, step 4."""
     low, high = start == -math.inf, stop == math.inf
     risen, stayed, total = 0.0, 1.0, 1.0
     if high:

@@ -126,7 +126,7 @@ class Filter(SpendingState, ABC, Generic[B, R, U]):
 
     def __init__(self, budget: B, *, relation: R, unit: U, domain: NormBall | None = None) -> None:
         require("budget", budget, self._kind(), f"State the budget as {self._kind().__name__}(…)")
-        require("relation", relation, Relation, "Use ADD_REMOVE or REPLACE")
+        require("relation", relation, Relation, "Use ADD_REMOVE, REPLACE or ZERO_OUT")
         require("unit", unit, Unit, "Use RECORD, ELEMENT or User(contributions=…)")
         if domain is not None:
             require("domain", domain, NormBall, "Declare NormBall(norm=…, radius=Public(…)), or None")

@@ -64,7 +64,7 @@ class _Account(SpendingState, Generic[R, U]):
     """Running sums of costs, and what they are about."""
 
     def __init__(self, relation: R, unit: U, domain: NormBall | None, size: int) -> None:
-        require("relation", relation, Relation, "Use ADD_REMOVE or REPLACE")
+        require("relation", relation, Relation, "Use ADD_REMOVE, REPLACE or ZERO_OUT")
         require("unit", unit, Unit, "Use RECORD, ELEMENT or User(contributions=…)")
         if domain is not None:
             require("domain", domain, NormBall, "Declare NormBall(norm=…, radius=Public(…)), or None")

@@ -240,10 +240,14 @@ class MixtureSpread(Spread):
         x = np.linspace(-37.0 + min(d), 37.0 + max(c), 2401)
         step = (x[1] - x[0]) / math.sqrt(2 * math.pi)
         with np.errstate(under="ignore"):
-            present = step * np.exp(-((x[:, None] - c) ** 2) / 2) @ a
-            absent = step * np.exp(-((x[:, None] - d) ** 2) / 2) @ b
-            ratio = np.exp(np.outer(x, c) - c * c / 2) @ a / (np.exp(np.outer(x, d) - d * d / 2) @ b)
-        return np.log(ratio), present, absent
+            present, absent = (step * np.exp(_logs(x, *law) - x * x / 2) for law in ((a, c), (b, d)))
+        return _logs(x, a, c) - _logs(x, b, d), present, absent
+
+
+def _logs(x: Floats, weights: Floats, centres: Floats) -> Floats:
+    """About the logarithm of a mixture's density over that of N(0, 1)."""
+    logs: Floats = np.logaddexp.reduce(np.log(weights) + np.outer(x, centres) - centres * centres / 2, axis=1)
+    return logs
 
 
 def _columns(mixture: tuple[tuple[float, float], ...]) -> tuple[Floats, Floats]:

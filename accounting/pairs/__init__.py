@@ -1,5 +1,6 @@
 """Dominating pairs of distributions, from which every notion of privacy follows."""
 
+from .changed import changed
 from .composed import Composed, compose_pairs
 from .density import DensityPair
 from .discrete_gaussian import GREATEST_VARIANCE, LEAST_VARIANCE, DiscreteGaussianPair, admissible_variance
@@ -7,6 +8,7 @@ from .discrete_gaussian_vector import DiscreteGaussianVectorPair
 from .discrete_laplace import DiscreteLaplacePair
 from .finite import FinitePair
 from .gaussian import GaussianPair, SampledGaussian
+from .gaussian_group import GaussianGroup
 from .laplace import LaplacePair
 from .laws import DeltaLaw, PureLaw, RenyiLaw
 from .pair import Pair, Repeated, Sampled
@@ -26,6 +28,7 @@ __all__ = [
     "DiscreteGaussianVectorPair",
     "DiscreteLaplacePair",
     "FinitePair",
+    "GaussianGroup",
     "GaussianPair",
     "LaplacePair",
     "Pair",
@@ -41,6 +44,7 @@ __all__ = [
     "Symmetrised",
     "ZeroConcentratedCurve",
     "admissible_variance",
+    "changed",
     "compose_pairs",
     "symmetrised",
 ]

@@ -9,7 +9,6 @@ replacement: the proofs are in `docs/soundness_replace.md`.
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import lru_cache
 from math import ceil, comb
 from typing import final
 
@@ -21,7 +20,7 @@ from ..enclosures.corners import writable
 from ..enclosures.monotone import sharp
 from ..enclosures.normal import normal_cdf
 from ..enclosures.roots import decreasing_root, increasing_root
-from ..errors import InvalidValue
+from ..errors import InvalidValue, Undecided
 from ..loss_distribution.cells import Cells
 from ..loss_distribution.families import gaussian_group_cells
 from ..relations import Direction
@@ -46,7 +45,7 @@ class GaussianGroup(Pair):
         shift: s, how far one record moves the output in standard deviations; at least 0.
         rate: q in [0, 1].
         size: k, from 1 to 64.
-        replaced: whether the group is replaced by another one; otherwise it is added or removed.
+        mirrored: whether the group is replaced by another one; otherwise it is added or removed.
 
     Guarantees:
         The pair dominates the change of k records, each drawn with a probability of at most q and moving the output by
@@ -61,7 +60,7 @@ class GaussianGroup(Pair):
     shift: Enclosure
     rate: Enclosure
     size: int
-    replaced: bool
+    mirrored: bool
 
     def __attrs_post_init__(self) -> None:
         non_negative("shift", self.shift)
@@ -77,7 +76,7 @@ class GaussianGroup(Pair):
     @property
     def symmetric(self) -> bool:
         """Whether an involution swaps both laws: z → −z does, where the group is replaced."""
-        return self.replaced
+        return self.mirrored
 
     @property
     def zero_concentrated(self) -> Enclosure:
@@ -87,7 +86,7 @@ class GaussianGroup(Pair):
     @property
     def gaussian(self) -> Enclosure:
         """The μ of the unsampled pair: k·s, and twice that where the group is replaced."""
-        return self.shift * (2 * self.size if self.replaced else self.size)
+        return self.shift * (2 * self.size if self.mirrored else self.size)
 
     @property
     def loss_cells(self) -> LossCells:
@@ -95,16 +94,16 @@ class GaussianGroup(Pair):
         return self._cells
 
     def _cells(self, direction: Direction) -> Cells:
-        swapped = direction is Direction.ADD and not self.replaced
-        return gaussian_group_cells(self.shift, self.rate, self.size, replaced=self.replaced, swapped=swapped)
+        swapped = direction is Direction.ADD and not self.mirrored
+        return gaussian_group_cells(self.shift, self.rate, self.size, mirrored=self.mirrored, swapped=swapped)
 
     def _delta(self, epsilon: Enclosure, direction: Direction) -> Enclosure:
         level = non_negative("epsilon", epsilon)
-        swapped = direction is Direction.ADD and not self.replaced
+        swapped = direction is Direction.ADD and not self.mirrored
         bits = max(self.shift.precision, self.rate.precision, level.precision)
 
         def at(shift: Fraction, rate: Fraction, asked: Fraction) -> Enclosure:
-            law = _Law(shift, tuple(group_weights(rate, self.size)), self.replaced, swapped)
+            law = _Law(shift, tuple(group_weights(rate, self.size)), self.mirrored, swapped)
             return sharp(lambda value: writable(law.delta(value).maximum(0)), asked, bits).minimum(1)
 
         low = at(self.shift.lower, self.rate.lower, level.upper)
@@ -118,29 +117,34 @@ class _Law:
     """The hockey-stick divergence of one group in one direction.
 
     Attributes:
-        shift: s. weights: of the numbers of records drawn. replaced: as in the pair.
+        shift: s. weights: of the numbers of records drawn. mirrored: as in the pair.
         swapped: whether N(0, 1) is the first law, of a group that is not replaced.
     """
 
     shift: Fraction
     weights: tuple[Fraction, ...]
-    replaced: bool
+    mirrored: bool
     swapped: bool
 
     def delta(self, epsilon: Enclosure) -> Enclosure:
-        """δ(ε) at a point; the output z at which the densities cross is enclosed first."""
+        """δ(ε) at a point; the output z at which the densities cross is enclosed first, which is not below 0 unless
+        the laws are swapped.
+        """
         zero = Enclosure.of(0, precision=epsilon.precision)
         if not self.shift or self.weights[0] == 1:
             return zero
         factor = epsilon.exp()
-        z = self._crossing(epsilon, factor)
+        try:
+            z = self._crossing(epsilon, factor)
+        except Undecided:  # more bits tell
+            return zero.hull(1)
         if z is None:
             return zero.hull((1 - factor * self.weights[0]).maximum(0))
         drawn = [(j * self.shift, weight) for j, weight in enumerate(self.weights) if weight]
         if self.swapped:
             return normal_cdf(z) - factor * sum((normal_cdf(z - c) * weight for c, weight in drawn), zero)
         first = sum((normal_cdf(c - z) * weight for c, weight in drawn), zero)
-        if not self.replaced:
+        if not self.mirrored:
             return first - factor * normal_cdf(-z)
         return first - factor * sum((normal_cdf(-z - c) * weight for c, weight in drawn), zero)
 
@@ -159,11 +163,13 @@ class _Law:
                 most * s / 2 + 1,
                 precision=epsilon.precision,
             )
+        if not epsilon.upper and self.mirrored:
+            return epsilon  # by symmetry
         last = max(j for j, weight in enumerate(self.weights) if weight)
         top = (epsilon - Enclosure.of(self.weights[last], precision=epsilon.precision).log()) / (last * s)
         return increasing_root(
-            lambda z: self._density(z, 1) - factor * (self._density(z, -1) if self.replaced else 1),
-            Fraction(-1),
+            lambda z: self._density(z, 1) - factor * (self._density(z, -1) if self.mirrored else 1),
+            Fraction(0),
             ceil(top.upper + last * s / 2) + 1,
             precision=epsilon.precision,
         )

@@ -15,8 +15,10 @@ from typing import final
 from attrs import frozen
 
 from ..derivation import Derivation
+from ..enclosures import Enclosure
 from ..expressions import Expression
-from ..relations import AddRemove, Record
+from ..pairs import Pair, changed
+from ..relations import REPLACE, AddRemove, Record, Relation
 from .domains import NormBall
 from .losses import PureLoss
 from .profiles import PureProfile
@@ -48,6 +50,17 @@ class Rate(ABC):
     def profile(self, loss: PureLoss, premises: Iterable[Derivation] = ()) -> PureProfile[AddRemove, Record]:
         """The ψ-PDP profile of a mechanism with this loss, on records drawn so."""
 
+    def changed(self, base: Pair, rate: Enclosure, relation: Relation, size: int) -> Pair | None:
+        """The pair of one release, or of several on one sample; None where no theorem gives one.
+
+        Args:
+            base: the pair of the releases about a record that is added or removed, and drawn for certain.
+            rate: with what probability each of the records is drawn.
+            relation: what happens to the records.
+            size: how many there are; at least 1.
+        """
+        return None
+
     @property
     def ceiling(self) -> float:
         """A bound of ψ for every record that is drawn so, whatever its norms."""
@@ -77,6 +90,13 @@ class StatedRate(Rate):
     def features(self) -> tuple[Expression, ...]:
         """The probability as an expression, whose norms decide it."""
         return (self.stated.probability,)
+
+    def changed(self, base: Pair, rate: Enclosure, relation: Relation, size: int) -> Pair | None:
+        """The pair under Poisson sampling: each record is drawn by itself.
+
+        A record that is zeroed out adds nothing when it is drawn, so that the pair is that of one that is removed.
+        """
+        return changed(base, rate, size, replaced=relation == REPLACE)
 
     @property
     def rounding(self) -> Fraction:

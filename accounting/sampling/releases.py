@@ -18,6 +18,14 @@ from ..errors import known_keywords
 from ..exact import python_int
 from ..pairs import Pair
 
+Seen: TypeAlias = Callable[[Pair, Enclosure], Pair]
+"""What a pair becomes when its record is seen with a probability: the pair of the sampled release."""
+
+
+def _sampled(base: Pair, rate: Enclosure) -> Pair:
+    return base.sampled(rate)
+
+
 T = TypeVar("T")
 
 
@@ -44,9 +52,9 @@ class SampleOnce(_Steps):
         InvalidValue: for steps below 1. InvalidType: for no whole number.
     """
 
-    def pair(self, base: Pair, rate: Enclosure) -> Pair:
+    def pair(self, base: Pair, rate: Enclosure, seen: Seen = _sampled) -> Pair:
         """The pair of the whole run: composed first, amplified once."""
-        return base.repeated(self.steps).sampled(rate)
+        return seen(base.repeated(self.steps), rate)
 
     def samples(self, draw: Callable[[], T]) -> Iterator[T]:
         """The sample of each release: the same one."""
@@ -73,9 +81,9 @@ class ResampleEach(_Steps):
         InvalidValue: for steps below 1. InvalidType: for no whole number.
     """
 
-    def pair(self, base: Pair, rate: Enclosure) -> Pair:
+    def pair(self, base: Pair, rate: Enclosure, seen: Seen = _sampled) -> Pair:
         """The pair of the whole run: amplified first, then composed."""
-        return base.sampled(rate).repeated(self.steps)
+        return seen(base, rate).repeated(self.steps)
 
     def samples(self, draw: Callable[[], T]) -> Iterator[T]:
         """The sample of each release: a fresh one."""

@@ -73,7 +73,9 @@ class WorstCases:
     reached: tuple[Case, ...]
 
 
-def worst_cases(loss: Loss, rate: SamplingRate, domain: NormBall | None, *, precision: int = 128) -> WorstCases:
+def worst_cases(
+    loss: Loss, rate: SamplingRate, domain: NormBall | None, *, precision: int = 128, joined: bool = False
+) -> WorstCases:
     """The worst cases of a mechanism on a Poisson importance sample.
 
     Args:
@@ -81,6 +83,7 @@ def worst_cases(loss: Loss, rate: SamplingRate, domain: NormBall | None, *, prec
         rate: with what probability and weight it is drawn; every value within its rounding is covered.
         domain: the public domain; None only where neither depends on the record.
         precision: working precision in bits.
+        joined: whether one case has to bound every record, for changes of several records.
 
     Raises:
         InvalidValue: where a norm occurs and there is no domain.
@@ -109,6 +112,8 @@ def worst_cases(loss: Loss, rate: SamplingRate, domain: NormBall | None, *, prec
     roots = substitute(parameter, meaning), substitute(used.probability, meaning)
     search = _Search(roots, domain, loss.attained, precision)
     bounding, reached = search.run(box)
+    if joined:
+        bounding = [(max(p for p, _ in bounding), max(q for _, q in bounding))]
     return WorstCases(
         tuple(Case(loss.pair(_constantly(_exactly(p, precision))), _exactly(q, precision)) for p, q in bounding),
         tuple(Case(loss.pair(_constantly(p)), q) for p, q in reached),

@@ -16,13 +16,12 @@ from ..enclosures import Enclosure
 from ..errors import InvalidValue
 from ..guarantees import Guarantee, require
 from ..notions import Approximate, Bound, GaussianDP, Pure, Renyi, ZeroConcentrated
-from ..relations import ADD_REMOVE, ELEMENT, RECORD, REPLACE, Protection, Unit, User
+from ..relations import ELEMENT, RECORD, RELATIONS, Protection, Unit, User
 from .reading import Json, canonical, entries, parsed, read_ratio, read_whole, require_written, written
 
 FORMAT = "certdp-guarantee/1"
 
 _BOUNDS: dict[str, Any] = {kind.notion.name: kind for kind in (Approximate, GaussianDP, Pure, Renyi, ZeroConcentrated)}
-_RELATIONS = {relation.name: relation for relation in (ADD_REMOVE, REPLACE)}
 _UNITS = {unit.name: unit for unit in (RECORD, ELEMENT)}
 
 
@@ -96,15 +95,15 @@ def protection_to_json(relation: Any, unit: Unit) -> Json:
 
 def protection_from_json(relation: Any, unit: Any) -> Protection:
     """The relation and the unit that `protection_to_json` gave."""
-    if relation not in _RELATIONS:
-        raise InvalidValue("relation", relation, " or ".join(_RELATIONS))
+    if relation not in RELATIONS:
+        raise InvalidValue("relation", relation, " or ".join(RELATIONS))
     if isinstance(unit, dict) and unit.get("name") == User.name:
         _, contributions = entries("unit", unit, "name", "contributions")
-        return _RELATIONS[relation], User(contributions=read_whole("contributions", contributions))
+        return RELATIONS[relation], User(contributions=read_whole("contributions", contributions))
     (name,) = entries("unit", unit, "name")
     if name not in _UNITS:
         raise InvalidValue("unit", name, " or ".join([*_UNITS, User.name]))
-    return _RELATIONS[relation], _UNITS[name]
+    return RELATIONS[relation], _UNITS[name]
 
 
 def derivation_to_json(derivation: Derivation) -> Json:

@@ -2,7 +2,7 @@
 
 from certdp.accounting.guarantees import Guarantee, compose
 from certdp.accounting.notions import Approximate
-from certdp.accounting.relations import ELEMENT, AddRemove, Element, Record, Replace, User
+from certdp.accounting.relations import ELEMENT, AddRemove, Change, Element, Record, User
 from certdp.accounting.units import Delta, Epsilon
 from certdp.mechanisms.laplace_sum import LaplaceSum
 from certdp.mechanisms.pws_keys import PwsKeys
@@ -41,7 +41,7 @@ def what_they_cost(
     users: Guarantee[Approximate, AddRemove, User] = keys.guarantee_for_users(3)
     answer: Answer[Element] = plan.epsilon(delta)
     other: Answer = plan.epsilon(delta)  # E: mypy=assignment pyright=reportAssignmentType
-    general: Guarantee[Approximate, AddRemove | Replace, Element] = answer.guarantee
+    general: Guarantee[Approximate, Change, Element] = answer.guarantee
     compose(mine, mine)
     compose(general, keys.delta(Epsilon(1)).guarantee)
     compose(mine, users)  # E: mypy=misc pyright=reportArgumentType

@@ -18,7 +18,7 @@ from ..accounting.errors import InvalidType, InvalidValue
 from ..accounting.exact import Floats, Number
 from ..accounting.keyed.reporting import Reporting
 from ..accounting.pairs import FinitePair
-from ..accounting.relations import ADD_REMOVE, Direction, Relation
+from ..accounting.relations import ADD_REMOVE, ZERO_OUT, Direction, Relation
 from ..accounting.sampling.clipping import Outside, hold
 from ..accounting.sampling.domains import NormBall
 from ..accounting.sampling.drawing import Rate
@@ -161,7 +161,7 @@ def neighbours_among(run: AnyRun, records: ArrayLike) -> Neighbours:
         InvalidValue: for too few records.
     """
     subject = _subject(run)
-    if subject.relation == ADD_REMOVE:
+    if subject.relation in (ADD_REMOVE, ZERO_OUT):
         return Neighbours.without_last(records)
     return Neighbours.replacing_last(records)
 
@@ -205,7 +205,7 @@ class _OfRecords:
     def _known(self, claim: Epsilon) -> tuple[Neighbours, ...]:
         if isinstance(self.mechanism, KnowsNeighbours):
             return (self.mechanism.neighbours,)
-        if self.relation != ADD_REMOVE:
+        if self.relation not in (ADD_REMOVE, ZERO_OUT):
             raise InvalidValue(
                 "mechanism",
                 self.mechanism.about.name,

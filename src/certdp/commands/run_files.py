@@ -11,7 +11,7 @@ from attrs import field, frozen
 
 from ..accounting.derivation import Assumption
 from ..accounting.errors import InvalidValue
-from ..accounting.relations import ADD_REMOVE, AddRemove, Replace
+from ..accounting.relations import ADD_REMOVE, Change
 from ..interoperation.peer_files import PeerRun, described_by, read_peer_file
 from ..interoperation.proven_claims import certified_event
 from ..runs.calibration import Budget
@@ -58,7 +58,7 @@ class DescribedRun:
         return self._certified(budget, upper)
 
 
-def described_run(path: Path, relation: AddRemove | Replace, admission: Admission) -> DescribedRun:
+def described_run(path: Path, relation: Change, admission: Admission) -> DescribedRun:
     """Read the run that a file describes: a plan where its name ends in .toml, else what another tool wrote.
 
     Args:
@@ -84,7 +84,7 @@ def described_run(path: Path, relation: AddRemove | Replace, admission: Admissio
     )
 
 
-def _of_plan(path: Path, relation: AddRemove | Replace, admission: Admission) -> DescribedRun:
+def _of_plan(path: Path, relation: Change, admission: Admission) -> DescribedRun:
     from .plan_files import stated_plan
 
     stated = stated_plan(path, third_party=admission.third_party, allow=admission.allow)
@@ -102,7 +102,7 @@ def _of_plan(path: Path, relation: AddRemove | Replace, admission: Admission) ->
     )
 
 
-def _of_event(peer: PeerRun, relation: AddRemove | Replace, budget: Budget, upper: float) -> Certified:
+def _of_event(peer: PeerRun, relation: Change, budget: Budget, upper: float) -> Certified:
     if relation != ADD_REMOVE:
         remedy = "There is no kind of certificate yet for others"
         raise InvalidValue("relation", relation.name, ADD_REMOVE.name, remedy)

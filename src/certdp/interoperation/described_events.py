@@ -22,9 +22,9 @@ from ..accounting.exact import exact, naming_rationals, rational
 from ..accounting.pairs import FinitePair, GaussianPair, Pair, RandomisedResponsePair
 from ..accounting.pairs.discrete_gaussian import DiscreteGaussianPair
 from ..accounting.pairs.discrete_gaussian_vector import DiscreteGaussianVectorPair
-from ..accounting.relations import ADD_REMOVE
+from ..accounting.relations import ADD_REMOVE, Change
 from .event_fields import COUNT_OR_NONE, DOWNWARDS, REALS_UPWARDS, UPWARDS
-from .events import EVERYTHING, NOTHING, RELEASES_AND_COMPOSITIONS, Change, Event, composed, non_negative, within_one
+from .events import EVERYTHING, NOTHING, RELEASES_AND_COMPOSITIONS, Event, composed, non_negative, within_one
 
 _ROUNDING = Fraction(1, 10**9)
 """By how much probabilities in binary64 may miss a sum of 1."""

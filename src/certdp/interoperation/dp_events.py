@@ -15,10 +15,10 @@ from typing import Any, TypeAlias
 from attrs import NOTHING, Attribute, fields
 
 from ..accounting.errors import InvalidType, InvalidValue
-from ..accounting.relations import ADD_REMOVE, REPLACE
+from ..accounting.relations import ADD_REMOVE, REPLACE, Change
 from .described_events import EVENTS
 from .event_fields import Content
-from .events import Change, Event
+from .events import Event
 
 DEEPEST = 64
 MOST_EVENTS = 100_000

@@ -12,7 +12,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import Any, ClassVar, TypeAlias, final
+from typing import Any, ClassVar, final
 
 from attrs import field, frozen
 
@@ -32,12 +32,9 @@ from ..accounting.pairs import (
     ZeroConcentratedCurve,
     compose_pairs,
 )
-from ..accounting.relations import ADD_REMOVE, REPLACE, AddRemove, Replace
+from ..accounting.relations import ADD_REMOVE, REPLACE, Change
 from .event_fields import CHILD, CHILDREN, COUNT, DOWNWARDS, UPWARDS
 from .stated_run import StatedRun
-
-Change: TypeAlias = AddRemove | Replace
-"""The neighbouring relations that events are understood under."""
 
 MOST_RELEASES = 10**18
 

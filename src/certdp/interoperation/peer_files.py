@@ -12,10 +12,10 @@ from attrs import field, frozen
 
 from ..accounting.derivation import CLIPPED_RECORDS, Assumption
 from ..accounting.errors import InvalidType, InvalidValue
-from ..accounting.relations import ADD_REMOVE
+from ..accounting.relations import ADD_REMOVE, Change
 from ..runs.run import Run
 from .dp_events import event_of_tree, tree_of_json
-from .events import MOST_RELEASES, Change, Event
+from .events import MOST_RELEASES, Event
 from .flower import event_of_state, is_flower_state
 from .opacus import CertifiedAccountant, Steps
 from .saved_states import saved_value

@@ -11,7 +11,7 @@ from ..accounting.accountants import WorstPairs
 from ..accounting.derivation import Derivation
 from ..accounting.enclosures import DEFAULT_PRECISION
 from ..accounting.provenance import Payment
-from ..accounting.relations import RECORD, AddRemove, Replace
+from ..accounting.relations import RECORD, Change
 from ..runs.run import Run
 
 
@@ -30,7 +30,7 @@ class StatedRun(Run):
     unit = RECORD
 
     _pairs: WorstPairs = field(alias="pairs")
-    _relation: AddRemove | Replace = field(alias="relation")
+    _relation: Change = field(alias="relation")
     _derivation: Derivation = field(alias="derivation")
     precision: int = DEFAULT_PRECISION
 
@@ -40,7 +40,7 @@ class StatedRun(Run):
         return self._pairs
 
     @cached_property
-    def relation(self) -> AddRemove | Replace:
+    def relation(self) -> Change:  # type: ignore[override]
         """The neighbouring relation of the run, as stated."""
         return self._relation
 

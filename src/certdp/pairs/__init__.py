@@ -6,6 +6,7 @@ from ..accounting.pairs import DiscreteGaussianPair as DiscreteGaussianPair
 from ..accounting.pairs import DiscreteGaussianVectorPair as DiscreteGaussianVectorPair
 from ..accounting.pairs import DiscreteLaplacePair as DiscreteLaplacePair
 from ..accounting.pairs import FinitePair as FinitePair
+from ..accounting.pairs import GaussianGroup as GaussianGroup
 from ..accounting.pairs import GaussianPair as GaussianPair
 from ..accounting.pairs import LaplacePair as LaplacePair
 from ..accounting.pairs import Pair as Pair

@@ -141,6 +141,13 @@ def _tau_at(run: SampledRun[Any], order: Order) -> RecordLaw:
 
 def _by_pairs(run: SampledRun[Any], together: _Together) -> Losses:
     run.require_losses_fixed()
+    if run.derived:
+        raise InvalidValue(
+            "relation",
+            run.relation.name,
+            "a run about one record that is added or removed",
+            "What is lost about one of several records depends on the others: ask for an ε of all records",
+        )
     loss = run.loss
 
     def losses(realisation: Realisation, features: Features) -> Floats:

@@ -364,6 +364,13 @@ def _fits(wanted: Releases, declared: Releases, used: int) -> bool:
 
 def _check_within(step: SampledRun, declared: SampledRun) -> None:
     """Raise unless every record's pair and rate in the step are within the declared ones."""
+    if step.derived != declared.derived:  # the pairs compared are about different changes
+        raise InvalidValue(
+            "step.mechanism",
+            step.mechanism.about.name,
+            f"a mechanism that covers what {declared.mechanism.about.name} does: {declared.mechanism.about.relations}",
+            "Declare it in a part of its own",
+        )
     (bound,) = declared.worst_cases.bounding
     for case in step.worst_cases.bounding:
         for name, value, limit, answer in _questions(case, bound):

@@ -10,7 +10,7 @@ from ..accounting.derivation import EX_POST, Assumption
 from ..accounting.enclosures import Enclosure
 from ..accounting.errors import InvalidValue, known_keywords
 from ..accounting.notions import PURE
-from ..accounting.relations import RECORD
+from ..accounting.relations import RECORD, ZERO_OUT
 from ..accounting.sampling.every_value import ExPost
 from ..accounting.units import Delta, Epsilon
 from ..verification.certificates.approximate import (
@@ -28,7 +28,7 @@ from ..verification.checker import check
 from .declared import declared_loss, declared_rate, pure_loss_of, statement_of
 from .keyed import KeyedRun
 from .plan import Plan
-from .run import Answer, Run
+from .run import Answer
 from .sampled import SampledRun
 from .worst_ends import worst_ends
 
@@ -232,7 +232,7 @@ def _statement(run: SampledRun[Any] | Plan[Any], further: Sequence[Assumption]) 
     )
 
 
-def _require_stateable(run: Run[Any]) -> None:
+def _require_stateable(run: SampledRun[Any] | Plan[Any]) -> None:
     """Refuse a run of which no kind of certificate speaks.
 
     Raises:
@@ -240,6 +240,14 @@ def _require_stateable(run: Run[Any]) -> None:
     """
     if run.derivation.rests_on(EX_POST):
         raise ExPost.about(", ".join(run.released_values))
+    for part in run.sampled_parts:
+        if part.relation == ZERO_OUT or (part.derived and part.unit == RECORD):
+            raise InvalidValue(
+                "certificate",
+                f"relation {part.relation.name}",
+                "a run under add-remove, or of mechanisms that cover replace alone",
+                "There is no kind of certificate yet for other changes of sampled records: leave the certificate out",
+            )
     if run.unit != RECORD:
         raise InvalidValue(
             "certificate",

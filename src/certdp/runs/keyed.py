@@ -105,7 +105,7 @@ class KeyedRun(RunPart[Element]):
         _ = self.relation, self.derivation, self.reporting
 
     @cached_property
-    def relation(self) -> AddRemove:
+    def relation(self) -> AddRemove:  # type: ignore[override]
         """Add/remove: one element is in one data set and not in the other."""
         for role, plugin in (("mechanism", self.mechanism), ("sampler", self.sampler)):
             plugin.about.require(role, ELEMENT, ADD_REMOVE)

@@ -23,7 +23,7 @@ from ..accounting.errors import InvalidType, InvalidValue
 from ..accounting.exact import Floats, python_int
 from ..accounting.pairs import GaussianPair, LaplacePair, Pair, compose_pairs
 from ..accounting.provenance import Payment, Public
-from ..accounting.relations import ADD_REMOVE, RECORD, AddRemove, Replace
+from ..accounting.relations import ADD_REMOVE, RECORD, Change
 from .run import Run
 
 _LEAST_NOISE, _MOST_NOISE = 1e-300, 1e300
@@ -82,7 +82,7 @@ class ManySteps(Run):
         return self._columns[0].size
 
     @cached_property
-    def relation(self) -> AddRemove | Replace:
+    def relation(self) -> Change:  # type: ignore[override]
         """Add/remove: sampling amplifies under that."""
         return ADD_REMOVE
 

@@ -18,7 +18,7 @@ from ..accounting.display import EXACT_UP_TO, shorten
 from ..accounting.errors import InvalidType, InvalidValue
 from ..accounting.pairs import Pair, compose_pairs
 from ..accounting.provenance import Payment
-from ..accounting.relations import AddRemove, Replace, require_same
+from ..accounting.relations import Change, require_same
 from ..accounting.sampling.clipping import Outside
 from ..accounting.sampling.domains import NormBall
 from ..plugins.contract import Coins, Release
@@ -104,7 +104,7 @@ class Plan(Run[U]):
         return self.parts[0].unit
 
     @cached_property
-    def relation(self) -> AddRemove | Replace:
+    def relation(self) -> Change:  # type: ignore[override]
         """The change of the data that the guarantees protect against."""
         return self.parts[0].relation
 

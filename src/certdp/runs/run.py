@@ -36,7 +36,7 @@ from ..accounting.notions import (
 )
 from ..accounting.pairs import Pair, RandomisedResponsePair, compose_pairs
 from ..accounting.provenance import Payment, Released, named_costs
-from ..accounting.relations import AddRemove, Direction, Record, Replace, Unit, require_same
+from ..accounting.relations import Change, Direction, Record, Unit, require_same
 from ..accounting.sampling.domains import NormBall
 from ..accounting.sampling.every_value import is_open
 from ..accounting.units import Delta, Epsilon, Order
@@ -170,7 +170,7 @@ class Answer(Displayed, Generic[U]):
         asked: the δ or ε that was asked about, exactly.
     """
 
-    guarantee: Guarantee[Approximate, AddRemove | Replace, U]
+    guarantee: Guarantee[Approximate, Change, U]
     epsilon: Interval
     delta: Interval
     accountant: Accountant
@@ -218,17 +218,14 @@ class Run(Displayed, ABC, Generic[U]):
     Attributes:
         precision: working precision of proofs, in bits.
         unit: whom the guarantees protect.
+        relation: the change of the data that they protect against.
     """
 
     __slots__ = ()
 
     precision: int
     unit: U
-
-    @cached_property
-    @abstractmethod
-    def relation(self) -> AddRemove | Replace:
-        """The change of the data that the guarantees protect against."""
+    relation: Change
 
     @cached_property
     @abstractmethod
@@ -276,7 +273,7 @@ class Run(Displayed, ABC, Generic[U]):
 
     # What the run costs
 
-    def pure(self) -> Guarantee[Pure, AddRemove | Replace, U]:
+    def pure(self) -> Guarantee[Pure, Change, U]:
         """The pure ε.
 
         Raises:
@@ -284,7 +281,7 @@ class Run(Displayed, ABC, Generic[U]):
         """
         return self._guarantee(Pure(self._worst(pure, "pure ε") + self.released_cost), PURE)
 
-    def renyi(self, order: Order | Number) -> Guarantee[Renyi, AddRemove | Replace, U]:
+    def renyi(self, order: Order | Number) -> Guarantee[Renyi, Change, U]:
         """τ at an order.
 
         Raises:
@@ -294,7 +291,7 @@ class Run(Displayed, ABC, Generic[U]):
         spent = RandomisedResponsePair(self.released_cost).renyi(order.value, Direction.REMOVE)
         return self._guarantee(Renyi(order.value, self._worst(renyi_at(order.value), "Rényi bound") + spent), RENYI)
 
-    def zero_concentrated(self) -> Guarantee[ZeroConcentrated, AddRemove | Replace, U]:
+    def zero_concentrated(self) -> Guarantee[ZeroConcentrated, Change, U]:
         """Return the guarantee of the run in zero-concentrated DP, its ρ.
 
         Raises:
@@ -304,7 +301,7 @@ class Run(Displayed, ABC, Generic[U]):
         rho = self._worst(zero_concentrated, "zero-concentrated bound") + spent
         return self._guarantee(ZeroConcentrated(rho), ZERO_CONCENTRATED)
 
-    def gaussian(self) -> Guarantee[GaussianDP, AddRemove | Replace, U]:
+    def gaussian(self) -> Guarantee[GaussianDP, Change, U]:
         """Return the guarantee of the run in Gaussian DP, its μ.
 
         Raises:
@@ -458,10 +455,10 @@ class Run(Displayed, ABC, Generic[U]):
             raise NotionAbsent(role, named, f"a {role} that has a {name}", "Ask for another notion, or for ε at a δ")
         return found.enclosure.maximum(0)
 
-    def _guarantee(self, bound: B, notion: Notion[B]) -> Guarantee[B, AddRemove | Replace, U]:
+    def _guarantee(self, bound: B, notion: Notion[B]) -> Guarantee[B, Change, U]:
         return self._stated(bound, notion.composition_theorem.conclude([self.derivation]))
 
-    def _stated(self, bound: B, derivation: Derivation) -> Guarantee[B, AddRemove | Replace, U]:
+    def _stated(self, bound: B, derivation: Derivation) -> Guarantee[B, Change, U]:
         return Guarantee(bound=bound, relation=self.relation, unit=self.unit, derivation=derivation)
 
     def _answer(

@@ -24,12 +24,12 @@ from ..accounting.guarantees import Guarantee
 from ..accounting.norms import Norm
 from ..accounting.notions import APPROXIMATE, PURE, Approximate, Bound, Notion, Pure
 from ..accounting.pairs import Pair
-from ..accounting.relations import ADD_REMOVE, ELEMENT, RECORD, REPLACE, AddRemove, Record, Replace
+from ..accounting.relations import ADD_REMOVE, ELEMENT, RECORD, REPLACE, AddRemove, Change, Record, Unit, User
 from ..accounting.sampling.clipping import Outside
 from ..accounting.sampling.domains import NormBall
 from ..accounting.sampling.drawing import Rate, StatedRate
 from ..accounting.sampling.every_value import ExPost, moves, released_within
-from ..accounting.sampling.losses import Loss, PureLoss
+from ..accounting.sampling.losses import GaussianLoss, Loss, PureLoss
 from ..accounting.sampling.profiles import PureProfile, for_every_value, plus_payments, within
 from ..accounting.sampling.rate import ALWAYS
 from ..accounting.sampling.releases import Releases, SampleOnce
@@ -62,8 +62,18 @@ _DOMINATION = Theorem("law", "pairs that dominate every record of the domain")
 _ON_DOMAIN = Theorem("law", "supremum over a public domain")
 
 _RECORDS_ARE_ELEMENTS = Assumption("each record of the matrix is one element", "one occurrence of a key")
-_UNITS = {RECORD: (), ELEMENT: (_RECORDS_ARE_ELEMENTS,)}
-"""The units that a record of a matrix may stand for, and what that assumes."""
+_LARGEST_USER = 64
+
+_AS_MANY = Theorem("law", "records of one user: comonotone density ratios, by Poisson sampling of each")
+_REPLACED = Theorem("law", "replaced records: countermonotone density ratios, in both orientations")
+
+
+def _assumed_of(unit: Unit) -> tuple[Assumption, ...] | None:
+    """What a unit assumes of the records of a matrix; None for one that is not known."""
+    match unit:
+        case User(contributions) if contributions <= _LARGEST_USER:
+            return (Assumption("most records of one user", str(contributions)),)
+    return {RECORD: (), ELEMENT: (_RECORDS_ARE_ELEMENTS,)}.get(unit)
 
 
 @final
@@ -79,14 +89,18 @@ class SampledRun(RunPart[U]):
         releases: how many releases there are, on one sample or each on a fresh one; fixed before the data are seen.
         domain: the public domain of the records. Without one, what is lost about each record is still proven, and no
             ε for all records is, unless no norm of a record matters.
-        unit: RECORD; or ELEMENT, which says that each record of the matrix is one occurrence of a key, so that the
-            run composes with releases of keyed data.
+        unit: RECORD; ELEMENT, which says that each record of the matrix is one occurrence of a key, so that the
+            run composes with releases of keyed data; or User(contributions=k), k ≤ 64, which says that at most k
+            records of the matrix are one user's.
+        relation: the change of the data to protect against: ADD_REMOVE, REPLACE or ZERO_OUT. Unless given, add/remove,
+            or replace for a mechanism that covers that alone. A noise multiplier stays relative to the most that one
+            record adds, under replace, too, where two records may differ by twice as much.
         precision: working precision of proofs, in bits.
 
     Guarantees:
         Every bound holds for all records of the domain, for the probabilities really drawn and the weights really
-        applied, under add/remove; under replace where the mechanism covers that alone and every record is drawn. What
-        released parameters cost is contained. Where several proofs are known, the tighter one is stated.
+        applied. What released parameters cost is contained. Where several proofs are known, the tighter one is stated.
+        Under replace one pair dominates both orientations (`docs/soundness_replace.md`).
 
     Raises:
         InvalidValue: for plugins without a common relation, another unit, a mechanism that needs a constant rate on a
@@ -100,6 +114,7 @@ class SampledRun(RunPart[U]):
     releases: Releases = ONE_RELEASE
     domain: NormBall | None = None
     unit: U = RECORD  # type: ignore[assignment]  # which is the default of U
+    relation: Change = None  # type: ignore[assignment]  # it is set below
     precision: int = 128
 
     def __attrs_post_init__(self) -> None:
@@ -119,9 +134,13 @@ class SampledRun(RunPart[U]):
             raise InvalidType("releases", self.releases, "SampleOnce(steps) or ResampleEach(steps)", remedy)
         if self.domain is not None and not isinstance(self.domain, NormBall):
             raise InvalidType("domain", self.domain, "a NormBall, or None")
-        if self.unit not in _UNITS:
-            raise InvalidValue("unit", self.unit, "RECORD or ELEMENT", "A record of a matrix is one of these")
-        _ = self.loss, self.drawing, self.relation  # what is no loss or no rate is refused here
+        if _assumed_of(self.unit) is None:
+            admissible = f"RECORD, ELEMENT, or User(contributions=k) with k ≤ {_LARGEST_USER}"
+            raise InvalidValue("unit", self.unit, admissible, "A record of a matrix is, or belongs to, one of these")
+        _ = self.loss, self.drawing  # what is no loss or no rate is refused here
+        if self.relation is None:
+            object.__setattr__(self, "relation", self._own_relation)
+        self._check_relation()
         if getattr(self.mechanism, "needs_constant_rate", False) and any(map(variables, self.drawing.features)):
             raise InvalidValue(
                 "sampler",
@@ -171,9 +190,9 @@ class SampledRun(RunPart[U]):
         """Return the same run with its records held within another public domain."""
         return evolve(self, domain=domain)
 
-    @cached_property
-    def relation(self) -> AddRemove | Replace:
-        """The change of the data that the guarantees protect against."""
+    @property
+    def _own_relation(self) -> Change:
+        """The relation that the pairs which the mechanism declares are about, under this sampler."""
         common = set(self.mechanism.about.relations) & set(self.sampler.about.relations)
         if ADD_REMOVE in common:
             return ADD_REMOVE
@@ -185,6 +204,61 @@ class SampledRun(RunPart[U]):
             f"a sampler under which {self.mechanism.about.name} covers a neighbouring relation",
             "Sampling amplifies under add/remove; for a mechanism that covers replace alone use the sampler full",
         )
+
+    @cached_property
+    def derived(self) -> bool:
+        """Whether its pairs follow from those that the mechanism declares by a theorem about several records."""
+        return self._size > 1 or (self.relation == REPLACE and self._own_relation != REPLACE)
+
+    @property
+    def _size(self) -> int:
+        """How many records the unit of privacy has at most."""
+        match self.unit:
+            case User(contributions):
+                return contributions
+        return 1
+
+    def _check_relation(self) -> None:
+        """Refuse a change of the data that no theorem covers for these plugins."""
+        if not isinstance(self.relation, Change):
+            raise InvalidType("relation", self.relation, "ADD_REMOVE, REPLACE or ZERO_OUT, or None")
+        own = self._own_relation
+        if self.relation == own and self._size == 1:
+            return
+        sampler, mechanism = self.sampler.about, self.mechanism.about
+        parameter, value = ("relation", self.relation.name) if self.relation != own else ("unit", self.unit)
+        if own != ADD_REMOVE or self.relation not in sampler.relations:
+            raise InvalidValue(
+                parameter,
+                value,
+                f"{own.name} per record, which {mechanism.name} covers on samples by {sampler.name}",
+                "Other changes follow for mechanisms that cover add-remove, on samplers that cover the change",
+            )
+        if not isinstance(self.drawing, StatedRate) or self.payments:
+            raise InvalidValue(
+                parameter,
+                value,
+                f"{own.name} per record",
+                "A sampler that solves for its weights, and released parameters, are accounted for under that alone",
+            )
+
+    def _changed(self, base: Pair, rate: Enclosure) -> Pair:
+        """The pair of the release about the change that the run protects against.
+
+        Raises:
+            InvalidValue: where no theorem gives one.
+        """
+        if not self.derived:
+            return base.sampled(rate)
+        found = self.drawing.changed(base, rate, self.relation, self._size)
+        if found is None:
+            raise InvalidValue(
+                "relation" if self._size == 1 else "unit",
+                self.relation.name if self._size == 1 else self.unit,
+                f"a mechanism with a pure loss, or with one in Gaussian DP, in place of {self.mechanism.about.name}",
+                "For others the pair of one record does not say what this change costs: use a sum with Gaussian noise",
+            )
+        return found
 
     # What it costs
 
@@ -199,9 +273,15 @@ class SampledRun(RunPart[U]):
             refuse_chosen("parameters", self.payments)
         loss, rate = loss_for_every_value(self.mechanism), rate_for_every_value(self.sampler)
         domain = None if self.domain is None else self.domain.for_every_value
-        found = worst_cases(loss, rate, domain, precision=self.precision)
+        found = worst_cases(loss, rate, domain, precision=self.precision, joined=self.derived)
         # which value comes out is not the data's choice
-        return WorstCases(found.bounding, ()) if self.open_parameters else found
+        known = not self.open_parameters and (not self.derived or self._sums_records)
+        return found if known else WorstCases(found.bounding, ())
+
+    @property
+    def _sums_records(self) -> bool:
+        """Whether larger changes are reached by some records: opposite ones of a sum with Gaussian noise."""
+        return getattr(self.mechanism, "sums_records", False) and isinstance(self.loss, GaussianLoss)
 
     @cached_property
     def pairs(self) -> WorstPairs:
@@ -213,11 +293,11 @@ class SampledRun(RunPart[U]):
                 return WorstPairs((rate.dominating(precision=self.precision),), ())
 
         def run(cases: Iterable[Case]) -> tuple[Pair, ...]:
-            return tuple(self.releases.pair(case.pair, case.rate) for case in cases)
+            return tuple(self.releases.pair(case.pair, case.rate, self._changed) for case in cases)
 
         return WorstPairs(run(self.worst_cases.bounding), run(self.worst_cases.reached))
 
-    def pure(self) -> Guarantee[Pure, AddRemove | Replace, U]:
+    def pure(self) -> Guarantee[Pure, Change, U]:
         """The pure ε: by the pairs, or by the certified supremum of ψ where that is less.
 
         A rational number is known exactly where the sampler states that it draws every record, or where it is a target:
@@ -235,7 +315,7 @@ class SampledRun(RunPart[U]):
     def _rational_epsilon(self) -> Fraction | None:
         """A rational number that the pure ε does not exceed, by basic composition."""
         loss = self.loss.pure
-        if self.payments:
+        if self.payments or self.derived:
             return None
         match self.drawing:
             case PureConstrainedRate() as rate:
@@ -246,7 +326,7 @@ class SampledRun(RunPart[U]):
                 return None if bound is None else bound * self.steps
         return None
 
-    def _pure(self) -> Guarantee[Pure, AddRemove | Replace, U]:
+    def _pure(self) -> Guarantee[Pure, Change, U]:
         try:
             by_pairs = super().pure()
         except NotionAbsent:
@@ -287,7 +367,7 @@ class SampledRun(RunPart[U]):
         return evolve(known, delta=Interval(answer.delta.lower, known.delta.upper), compared=answer.compared)
 
     @property
-    def target(self) -> Guarantee[Any, AddRemove | Replace, U]:
+    def target(self) -> Guarantee[Any, Change, U]:
         """The guarantee in the notion of the target that the sampler solves for, with what released parameters cost.
 
         Raises:
@@ -479,9 +559,9 @@ class SampledRun(RunPart[U]):
     def pair_of_one(self, size: Fraction) -> Pair | None:
         """The pair of all releases about the record of this size on an axis, where it is known."""
         match self.drawing:
-            case StatedRate() if not self.open_parameters:
+            case StatedRate() if not self.open_parameters and (not self.derived or self._sums_records):
                 case = case_on_axis(self.loss, declared_rate(self.sampler), size, precision=self.precision)
-                return None if case is None else self.releases.pair(case.pair, case.rate)
+                return None if case is None else self.releases.pair(case.pair, case.rate, self._changed)
         return None
 
     # Shared steps
@@ -493,7 +573,7 @@ class SampledRun(RunPart[U]):
     @cached_property
     def derivation(self) -> Derivation:
         """What the pairs rest on."""
-        domain = () if self.domain is None else self.domain.assumptions
+        domain, unit = () if self.domain is None else self.domain.assumptions, _assumed_of(self.unit) or ()
         released = [released_within(name, value) for name, value in self.open_parameters.items()]
         paid = [cost.derivation for cost in self._costs]
         match self.drawing:
@@ -502,18 +582,22 @@ class SampledRun(RunPart[U]):
                 if paid:
                     notion = rate.stated(Enclosure.of(rate.target)).notion
                     found = notion.composition_theorem.conclude([found, *paid])
-                about = [*domain, *_UNITS[self.unit], *released]
+                about = [*domain, *unit, *released]
                 found = _ON_DOMAIN.conclude([found], about) if about else found
             case rate:
                 eta = rate.rounding
                 rounding = [Assumption("relative rounding of probability and weight", str(eta))] if eta else []
-                about = [*domain, *_UNITS[self.unit], *rounding, *released]
+                about = [*domain, *unit, *rounding, *released]
                 dominated = _DOMINATION.conclude([*self._premises, *paid], about)
+                if self._size > 1:
+                    dominated = _AS_MANY.conclude([dominated])
+                if self.derived and self.relation == REPLACE:
+                    dominated = _REPLACED.conclude([dominated])
                 found = self.releases.theorem.conclude([dominated])
         return EX_POST.conclude([found]) if self._is_ex_post else found
 
     @cached_property
-    def _by_profile(self) -> Guarantee[Pure, AddRemove | Replace, U] | None:
+    def _by_profile(self) -> Guarantee[Pure, Change, U] | None:
         """The pure ε by the certified supremum of ψ, where a rate is stated and there is one."""
         stated_rate = isinstance(self.drawing, StatedRate)
         about_records = self.relation == ADD_REMOVE and self.unit == RECORD

@@ -26,7 +26,7 @@ from certdp import (
     SampleOnce,
 )
 from certdp.accounting.filters import BudgetExceeded, PureFilter
-from certdp.accounting.relations import AddRemove, Record, Replace
+from certdp.accounting.relations import Change, Record
 from certdp.accounting.sampling.releases import Releases
 from certdp.notions import Pure
 from certdp.plugins.contract import AnySampler
@@ -47,7 +47,7 @@ def run_of(
     )
 
 
-def one(run: SampledRun) -> PureFilter[AddRemove | Replace, Record]:
+def one(run: SampledRun) -> PureFilter[Change, Record]:
     return PureFilter(Pure(Enclosure.of(1)), relation=ADD_REMOVE, unit=RECORD, domain=run.domain)
 
 
