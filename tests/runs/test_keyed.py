@@ -569,8 +569,8 @@ class TestPlans:
         elements: Guarantee[Any, Any, Any] = release(KEYS).guarantee()
         with pytest.raises(InvalidValue, match="unit"):
             compose(elements, laplace(RECORD).delta(Epsilon(1)).guarantee)
-        with pytest.raises(InvalidValue, match=r"unit: got .* RECORD or ELEMENT"):
-            laplace(User(contributions=1))
+        with pytest.raises(InvalidValue, match=r"unit: got .* RECORD, ELEMENT, or User"):
+            laplace(User(contributions=65))
 
     def test_adaptive_runs_are_about_records(self) -> None:
         elements: Any = laplace()

@@ -240,14 +240,6 @@ def _require_stateable(run: SampledRun[Any] | Plan[Any]) -> None:
     """
     if run.derivation.rests_on(EX_POST):
         raise ExPost.about(", ".join(run.released_values))
-    for part in run.sampled_parts:
-        if part.relation == ZERO_OUT or (part.derived and part.unit == RECORD):
-            raise InvalidValue(
-                "certificate",
-                f"relation {part.relation.name}",
-                "a run under add-remove, or of mechanisms that cover replace alone",
-                "There is no kind of certificate yet for other changes of sampled records: leave the certificate out",
-            )
     if run.unit != RECORD:
         raise InvalidValue(
             "certificate",
@@ -256,6 +248,14 @@ def _require_stateable(run: SampledRun[Any] | Plan[Any]) -> None:
             "There is no kind of certificate yet for answers about other units; of what a keyed run declares there is: "
             "guarantee_certificate(run)",
         )
+    for part in run.sampled_parts:
+        if part.relation == ZERO_OUT or part.derived:
+            raise InvalidValue(
+                "certificate",
+                f"relation {part.relation.name}",
+                "a run under add-remove, or of mechanisms that cover replace alone",
+                "There is no kind of certificate yet for other changes of sampled records: leave the certificate out",
+            )
     for payment in run.payments:
         if payment.cost.bound.notion != PURE:
             raise InvalidValue(
