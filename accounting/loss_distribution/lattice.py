@@ -13,7 +13,8 @@ own tilt and window. The proofs are in `docs/soundness_lattice.md`. `lattice_pla
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
 
 from ..enclosures import Enclosure
 from ..enclosures.arguments import non_negative, probability, whole
@@ -22,6 +23,7 @@ from ..exact import Floats
 from .cells import Cells
 from .lattice_plans import (
     FEWEST_POINTS,
+    GAP,
     MOST_POINTS,
     Parts,
     Shape,
@@ -36,7 +38,8 @@ from .lattice_sums import Composed, composed
 
 _MOST_RELEASES = 1 << 40
 _ASTRAY = 0.05
-_LOOSE, _LOOSE_DELTA = 2e-3, 0.05
+_LOOSE, _LOOSE_DELTA = 8e-4, 0.05
+_FINER_GAPS = 1e-7, 1e-9
 _MOST_ROUNDS = 4
 
 
@@ -47,7 +50,7 @@ def delta_by_lattice(parts: Sequence[tuple[Cells, int]], epsilon: Enclosure, *, 
         parts: the loss of a release and how often it is repeated, at least once; at least one.
         epsilon: at least 0.
         points: the most lattice points, a power of two from 2^8 to 2^22; where it is None, as many as a gap in ε of
-            about 10^-3, relatively, takes.
+            about 10^-3, relatively, takes: finer lattices are tried until that is reached.
 
     Guarantees: both ends are proven; the lower one is 0 where a part has no law below.
 
@@ -56,13 +59,19 @@ def delta_by_lattice(parts: Sequence[tuple[Cells, int]], epsilon: Enclosure, *, 
     """
     merged, most = _merged(parts), _most_points(points)
     level = non_negative("epsilon", epsilon)
-    least, greatest = level.lower_float, level.upper_float
-    epsilon_about = (least + greatest) / 2
-    found = composed(merged, plan_for_epsilon(merged, epsilon_about, most)).delta(least, greatest)
-    if epsilon_about and found.upper - found.lower > found.upper * _LOOSE_DELTA:
-        shape = Shape(merged)
-        about = min(max(delta_of_one(shape, epsilon_about), found.lower_float), found.upper_float)
-        peeled = _peeled(merged, shape, epsilon_about, about, most) if about else None
+    return _refined(
+        lambda gap: _delta(merged, level.lower_float, level.upper_float, most, gap), most, Fraction(_LOOSE_DELTA)
+    )
+
+
+def _delta(parts: Parts, least: float, greatest: float, most: int | None, gap: float) -> Enclosure:
+    """Enclose δ over a range of ε on one lattice, or two where rare large losses are set apart."""
+    about = (least + greatest) / 2
+    found = composed(parts, plan_for_epsilon(parts, about, most, gap)).delta(least, greatest)
+    if about and found.upper - found.lower > found.upper * _LOOSE_DELTA:
+        shape = Shape(parts)
+        guess = min(max(delta_of_one(shape, about), found.lower_float), found.upper_float)
+        peeled = _peeled(parts, shape, about, guess, most, gap) if guess else None
         if peeled is not None:
             found = found.intersection(peeled.delta(least, greatest))
     return found
@@ -84,23 +93,47 @@ def epsilon_by_lattice(parts: Sequence[tuple[Cells, int]], delta: Enclosure, *, 
     target = probability("delta", delta)
     if target.lower_float <= 0.0:
         raise InvalidValue("delta", delta, "an enclosure of numbers in (0, 1]")
-    plan = plan_for_delta(merged, target.lower_float, most)
-    found = composed(merged, plan).epsilon(target)
-    if abs(found.upper_float - plan.epsilon) > _ASTRAY * found.upper_float:  # the tilt was made for another ε
-        again = composed(merged, plan_for_epsilon(merged, found.upper_float, most))
-        if again.least_delta.upper <= target.lower:
-            found = found.intersection(again.epsilon(target))
-    if found.upper - found.lower > found.upper * _LOOSE:
-        found = _closer(merged, target, found, most)
+    return _refined(lambda gap: _epsilon(merged, target, most, gap), most, Fraction(_LOOSE))
+
+
+def _refined(bounded: Callable[[float], Enclosure], most: int | None, loose: Fraction) -> Enclosure:
+    """Enclose with finer lattices as long as both ends lie apart; what a coarser one proves stays."""
+    found, refusal = None, None
+    for gap in (GAP,) if most is not None else (GAP, *_FINER_GAPS):
+        try:
+            further = bounded(gap)
+        except InvalidValue as error:
+            refusal = error
+            if error.parameter == "parts":  # no lattice holds the losses, and a finer one less
+                break
+            continue
+        found = further if found is None else found.intersection(further)
+        if found.upper - found.lower <= found.upper * loose:
+            break
+    if found is None:
+        raise refusal if refusal is not None else AssertionError
     return found
 
 
-def _closer(parts: Parts, target: Enclosure, found: Enclosure, most: int | None) -> Enclosure:
+def _epsilon(parts: Parts, target: Enclosure, most: int | None, gap: float) -> Enclosure:
+    """Enclose the least ε on one lattice, or several where it was not where the first one was laid out for."""
+    plan = plan_for_delta(parts, target.lower_float, most, gap)
+    found = composed(parts, plan).epsilon(target)
+    if abs(found.upper_float - plan.epsilon) > _ASTRAY * found.upper_float:  # the tilt was made for another ε
+        again = composed(parts, plan_for_epsilon(parts, found.upper_float, most, gap))
+        if again.least_delta.upper <= target.lower:
+            found = found.intersection(again.epsilon(target))
+    if found.upper - found.lower > found.upper * _LOOSE:
+        found = _closer(parts, target, found, most, gap)
+    return found
+
+
+def _closer(parts: Parts, target: Enclosure, found: Enclosure, most: int | None, gap: float = GAP) -> Enclosure:
     """Enclose the least ε more closely, with rare large losses apart."""
     shape = Shape(parts)
     epsilon = min(max(epsilon_of_one(shape, target.lower_float), found.lower_float), found.upper_float)
     for _ in range(_MOST_ROUNDS):
-        peeled = _peeled(parts, shape, epsilon, target.lower_float, most) if epsilon else None
+        peeled = _peeled(parts, shape, epsilon, target.lower_float, most, gap) if epsilon else None
         if peeled is None or peeled.least_delta.upper > target.lower:
             break
         found = found.intersection(peeled.epsilon(target))
@@ -110,10 +143,10 @@ def _closer(parts: Parts, target: Enclosure, found: Enclosure, most: int | None)
     return found
 
 
-def _peeled(parts: Parts, shape: Shape, epsilon: float, delta: float, most: int | None) -> Composed | None:
+def _peeled(parts: Parts, shape: Shape, epsilon: float, delta: float, most: int | None, gap: float) -> Composed | None:
     """The composition with rare large losses apart; None where that does not help."""
     try:
-        plan = plan_peeled(parts, shape, epsilon, delta, most)
+        plan = plan_peeled(parts, shape, epsilon, delta, most, gap)
         return None if plan is None else composed(parts, plan)
     except InvalidValue:  # no lattice of that spacing holds the losses: what is known already remains
         return None

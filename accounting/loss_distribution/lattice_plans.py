@@ -20,7 +20,7 @@ from .cells import Cells
 MOST_POINTS = 1 << 22
 """The longest transform."""
 FEWEST_POINTS = 1 << 8
-_GAP = 3e-4
+GAP = 1e-5
 """About the relative gap in ε that the spacing aims at."""
 _OUTSIDE = 30.0
 """The tilted mass outside the window is about e^−30."""
@@ -199,25 +199,27 @@ class Plan:
     slope: float
 
 
-def plan_for_epsilon(parts: Parts, epsilon: float, most: int | None) -> Plan:
-    """Plan the lattice for δ at about this ε, with at most so many points."""
+def plan_for_epsilon(parts: Parts, epsilon: float, most: int | None, gap: float = GAP) -> Plan:
+    """Plan the lattice for δ at about this ε, with at most so many points or about that relative gap in ε."""
     shape = Shape(parts)
     tilt = shape.tilt_for_epsilon(min(epsilon, _INSIDE * shape.greatest))
-    return plan_at(parts, shape, epsilon, tilt, math.exp(max(min(shape.log_delta(tilt), 0.0), -600.0)), most)
+    return plan_at(parts, shape, epsilon, tilt, math.exp(max(min(shape.log_delta(tilt), 0.0), -600.0)), most, gap)
 
 
-def plan_for_delta(parts: Parts, delta: float, most: int | None) -> Plan:
-    """Plan the lattice for the ε that has about this δ, with at most so many points."""
+def plan_for_delta(parts: Parts, delta: float, most: int | None, gap: float = GAP) -> Plan:
+    """Plan the lattice for the ε that has about this δ, with at most so many points or about that relative gap."""
     shape = Shape(parts)
     tilt = shape.tilt_for_delta(delta)
     _, mean, _ = shape.log_moment(tilt)
-    return plan_at(parts, shape, max(mean - 1 / tilt - 1 / (1 + tilt), 0.0), tilt, delta, most)
+    return plan_at(parts, shape, max(mean - 1 / tilt - 1 / (1 + tilt), 0.0), tilt, delta, most, gap)
 
 
-def plan_at(parts: Parts, shape: Shape, epsilon: float, tilt: float, delta: float, most: int | None) -> Plan:
+def plan_at(
+    parts: Parts, shape: Shape, epsilon: float, tilt: float, delta: float, most: int | None, gap: float = GAP
+) -> Plan:
     """Plan one window around the losses that weigh at this tilt."""
     reach = _reach(shape, epsilon, tilt)
-    spacing, count = _spacing(shape, reach.width, _wanted(parts, reach, epsilon, tilt), most)
+    spacing, count = _spacing(shape, reach.width, _wanted(parts, reach, epsilon, tilt, gap), most)
     offsets = shape.offsets(spacing)
     ranges = _ranges(shape, offsets, tilt, delta, spacing)
     pieces = tuple(
@@ -260,10 +262,10 @@ def _reach(moments: _Moments, epsilon: float, tilt: float, outside: float = _OUT
     return _Reach(min(float(np.max(below)), epsilon), float(np.min(above)), steeper, flatter, deviation)
 
 
-def _wanted(parts: Parts, reach: _Reach, epsilon: float, tilt: float) -> float:
+def _wanted(parts: Parts, reach: _Reach, epsilon: float, tilt: float, gap: float) -> float:
     """About the spacing at which the gap in ε is the one aimed at."""
     releases = sum(times for _, times in parts)
-    return math.sqrt(4 * _GAP * max(epsilon, reach.deviation / 10) / (releases * (1 + tilt)))
+    return math.sqrt(4 * gap * max(epsilon, reach.deviation / 10) / (releases * (1 + tilt)))
 
 
 def _ranges(
@@ -387,7 +389,9 @@ def _log_copies(counts: Iterable[int], term: Iterable[int]) -> float:
     return math.log(_copies(counts, term))
 
 
-def plan_peeled(parts: Parts, shape: Shape, epsilon: float, delta: float, most: int | None) -> Plan | None:
+def plan_peeled(
+    parts: Parts, shape: Shape, epsilon: float, delta: float, most: int | None, gap: float = GAP
+) -> Plan | None:
     """A plan with rare large losses apart; None where no cut helps."""
     best: _Peel | None = None
     if len(parts) > _MOST_PARTS_PEELED:
@@ -400,10 +404,12 @@ def plan_peeled(parts: Parts, shape: Shape, epsilon: float, delta: float, most: 
             break
     if best is None or best.noise > delta:
         return None
-    return _plan_cut(parts, shape, epsilon, delta, best, most)
+    return _plan_cut(parts, shape, epsilon, delta, best, most, gap)
 
 
-def _plan_cut(parts: Parts, shape: Shape, epsilon: float, delta: float, best: _Peel, most: int | None) -> Plan:
+def _plan_cut(
+    parts: Parts, shape: Shape, epsilon: float, delta: float, best: _Peel, most: int | None, gap: float = GAP
+) -> Plan:
     """Return the plan of the lattice for a cut."""
     reaches = [
         _reach(moments, epsilon, tilt, _FARTHER, _SHARPEST)
@@ -411,7 +417,7 @@ def _plan_cut(parts: Parts, shape: Shape, epsilon: float, delta: float, best: _P
     ]
     single = next(i for i, term in enumerate(best.terms) if sum(term) == 1)
     longest = _MOST_PEELED if most is None else most
-    wanted = _wanted(parts, reaches[single], epsilon, best.tilts[single]) / _FINER
+    wanted = _wanted(parts, reaches[single], epsilon, best.tilts[single], gap) / _FINER
     for losses, masses, times in shape.parts:  # what is merged below must be wider than the spacing
         low, high = losses[np.minimum(np.searchsorted(np.cumsum(masses), [0.1, 0.6]), losses.size - 1)]
         scatter = float(high - low) + 1e-12

@@ -404,3 +404,51 @@ def test_where_too_much_is_at_infinity_what_was_known_remains(monkeypatch: pytes
 
     monkeypatch.setattr(lattice, "_peeled", lambda *_: Peeled())
     assert lattice._closer(lattice._merged(parts), target, known, None) == known
+
+
+@pytest.mark.parametrize(
+    ("answers", "points", "expected", "asked"),
+    [
+        ([(1, 2), (1, "1.5"), (1, "1.4")], None, (1, "1.4"), 3),
+        ([(1, "1.0001")], None, (1, "1.0001"), 1),
+        ([(1, 2)], 1 << 12, (1, 2), 1),
+        (["delta", (1, "1.0001")], None, (1, "1.0001"), 2),
+        ([(1, 2), "delta", ("1.2", 3)], None, ("1.2", 2), 3),
+        ([(1, 2), "parts"], None, (1, 2), 2),
+        (["parts"], None, None, 1),
+        (["delta", "delta", "delta"], None, None, 3),
+    ],
+)
+def test_finer_lattices_are_tried_until_both_ends_are_close(
+    answers: list[Any], points: int | None, expected: tuple[Any, Any] | None, asked: int
+) -> None:
+    """What a coarse one proves stays; where it has too much mass at infinity a finer one may have less."""
+    left, gaps = list(answers), []
+
+    def bounded(gap: float) -> Enclosure:
+        gaps.append(gap)
+        answer = left.pop(0)
+        if isinstance(answer, str):
+            raise InvalidValue(answer, 0, "something else")
+        return Enclosure.between(*answer)
+
+    if expected is None:
+        with pytest.raises(InvalidValue, match=answers[-1]):
+            lattice._refined(bounded, points, Fraction(1, 1000))
+    else:
+        assert lattice._refined(bounded, points, Fraction(1, 1000)) == Enclosure.between(*expected)
+    assert len(gaps) == asked
+    assert gaps == sorted(gaps, reverse=True)
+
+
+def test_a_loss_at_a_tiny_rate_leaves_no_end_open() -> None:
+    """The lattice that the others ask for has more mass at infinite losses than δ; a finer one has less."""
+    noise = [
+        (cells_of(LaplacePair(number("1.6"))), 5),
+        (cells_of(Sampled(GaussianPair(number(Fraction(5, 3))), number("0.54"))), 12),
+    ]
+    rare = (cells_of(Sampled(GaussianPair(number(Fraction(1, 27))), number("0.000131"))), 226)
+    delta = number("2e-10")
+    found, without = epsilon_by_lattice([*noise, rare], delta), epsilon_by_lattice(noise, delta)
+    assert without.lower <= found.upper
+    assert found.upper - found.lower <= found.upper / 1000
