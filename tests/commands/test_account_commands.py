@@ -184,3 +184,33 @@ def test_every_mechanism_has_an_answer(certdp: Command, mechanism: str, sampler:
     lower, upper = data["epsilon"]
     assert 0 < upper < 30
     assert lower is None or 0 <= lower <= upper
+
+
+def test_another_change_of_the_data(certdp: Command) -> None:
+    """Replace costs more than add/remove, zero-out as much; a user with two records more than one record."""
+    asked = (*REFERENCE, "--delta", "1e-5", "--accountant", "loss-distribution", "--json")
+    found = {name: certdp("epsilon", *asked, "--relation", name).json for name in ("add-remove", "replace", "zero-out")}
+    assert {name: data["guarantee"]["relation"] for name, data in found.items()} == {name: name for name in found}
+    assert found["zero-out"]["epsilon"] == found["add-remove"]["epsilon"]
+    assert 2.8432 <= found["replace"]["epsilon"][0] <= 2.84344 <= found["replace"]["epsilon"][1] <= 2.8440
+    once = (*GAUSSIAN, "--option", "rate=0.01", "--delta", "1e-5", "--json")
+    assert certdp("epsilon", *once, "--relation", "replace").json["epsilon"] == pytest.approx([0.209371556] * 2)
+    users = certdp("epsilon", *once[:-1], "--resample", "each", "--steps", 100, "--contributions", 2, "--json").json
+    assert users["guarantee"]["unit"] == "user"
+    assert 1.5290 <= users["epsilon"][0] <= 1.5296 <= users["epsilon"][1] <= 1.5306
+
+
+def test_changes_that_no_theorem_covers(certdp: Command, tmp_path: Path) -> None:
+    once = ("epsilon", *GAUSSIAN, "--option", "rate=0.01", "--delta", "1e-5")
+    for words, refused in (
+        (("--relation", "swap"), "relation: got swap; admissible: add-remove or replace or zero-out"),
+        (("--contributions", "65"), "unit: got User(contributions=65)"),
+        (("--relation", "replace", "--certificate", tmp_path / "one.json"), "certificate: got relation replace"),
+    ):
+        ran = certdp(*once, *words)
+        assert ran.code == 2
+        assert refused in ran.err
+    answers = ("--mechanism", "randomised-response", "--option", "categories=2", "--option", "noise=1/2")
+    ran = certdp("epsilon", *answers, "--sampler", "full", "--relation", "zero-out")
+    assert ran.code == 2
+    assert "replace per record, which randomised-response covers" in ran.err

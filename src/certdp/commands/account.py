@@ -7,10 +7,11 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from attrs import asdict, frozen
+from attrs import asdict, evolve, frozen
 
 from ..accounting.accountants import ALL, BEST, Accountant
 from ..accounting.errors import InvalidValue
+from ..accounting.relations import RELATIONS, User
 from ..accounting.sampling.releases import Releases
 from ..durable.files import Rank, published
 from ..runs.keyed import KeyedRun
@@ -23,7 +24,7 @@ from .composition import AnyComposition, KeyedComposition, chosen
 from .digits import Numbers
 from .domain import domain_of
 from .options import Accountant as AccountantName
-from .options import AnyMechanism, AnySampler, Options, PlanFile, Plot, Resample, Steps
+from .options import AnyMechanism, AnySampler, Contributions, Options, PlanFile, Plot, Relation, Resample, Steps
 from .options import Certificate as CertificateFile
 from .outputs import check_places
 from .page import Page, whom
@@ -42,6 +43,8 @@ class RunRequest:
     option: Options = None
     resample: Resample = None
     steps: Steps = 1
+    relation: Relation = None
+    contributions: Contributions = None
     accountant: AccountantName = "best"
     plot: Plot = None
     admission: Admission
@@ -237,7 +240,33 @@ def requested(request: RunRequest) -> AnyRun:
     Raises:
         InvalidValue: where neither is named, or both; else what the parts raise.
     """
-    return _one_run(request) if request.plan is None else _from_file(request, request.plan)
+    found = _one_run(request) if request.plan is None else _from_file(request, request.plan)
+    protected: AnyRun = protecting(found, request.relation, request.contributions)
+    return protected
+
+
+def protecting(run: AnyRun, relation: str | None, contributions: int | None) -> Any:
+    """The run, of the same kind, about this change of the data and about users with so many records, where stated.
+
+    Raises:
+        InvalidValue: for an unknown relation, and where no theorem covers the change.
+    """
+    if relation is not None and relation not in RELATIONS:
+        raise InvalidValue("relation", relation, " or ".join(RELATIONS), "Choose one of them")
+    if relation is None and contributions is None:
+        return run
+    match run:
+        case SampledRun():
+            stated: dict[str, Any] = {} if relation is None else {"relation": RELATIONS[relation]}
+            if contributions is not None:
+                stated["unit"] = User(contributions=contributions)
+            return evolve(run, **stated)
+        case Plan():
+            return Plan([protecting(part, relation, contributions) for part in run.sampled_parts])
+    if relation not in (None, run.relation.name) or contributions is not None:
+        parameter, value = ("relation", relation) if contributions is None else ("contributions", contributions)
+        raise InvalidValue(parameter, value, "nothing, for keyed data: one element is added or removed")
+    return run
 
 
 def _from_file(request: RunRequest, plan: Path) -> Plan[Any]:

@@ -20,12 +20,24 @@ from ..runs.calibration import calibrate as value_within
 from ..runs.keyed import KeyedRun
 from ..runs.run import Answer as RunAnswer
 from ..runs.sampled import SampledRun
-from .account import accountant_of, run_of, statement_of
+from .account import accountant_of, protecting, run_of, statement_of
 from .answer import Answer, assumptions_as_json, path_as_json
 from .answering import application
 from .composition import AnyComposition, Composition, KeyedComposition, chosen
 from .digits import Numbers
-from .options import Accountant, Certificate, Epsilon, Mechanism, Options, Plot, Resample, Sampler, Steps
+from .options import (
+    Accountant,
+    Certificate,
+    Contributions,
+    Epsilon,
+    Mechanism,
+    Options,
+    Plot,
+    Relation,
+    Resample,
+    Sampler,
+    Steps,
+)
 from .output import Terminal
 from .outputs import check_places
 from .page import Page
@@ -64,6 +76,8 @@ class Request:
     option: Options = None
     resample: Resample = None
     steps: Steps = 1
+    relation: Relation = None
+    contributions: Contributions = None
     at_least: Annotated[str | None, typer.Option(metavar="NUMBER", help="The least value admitted.")] = None
     at_most: Annotated[str | None, typer.Option(metavar="NUMBER", help="The largest value admitted.")] = None
     accountant: Accountant = "best"
@@ -245,7 +259,9 @@ def _steps(request: Request) -> _Family:
     given = request.composition()
 
     def run(steps: Fraction) -> _Run:
-        return run_of(given, plan_of(request.resample, int(steps)))
+        released = run_of(given, plan_of(request.resample, int(steps)))
+        protected: _Run = protecting(released, request.relation, request.contributions)
+        return protected
 
     if request.at_least is not None:
         raise InvalidValue("at-least", request.at_least, "nothing, where the steps are looked for", "Leave it out")
@@ -277,7 +293,9 @@ def _option(request: Request) -> _Family:
 
     def run(value: Fraction) -> _Run:
         plugin = evolve(getattr(given, role), **{name: Public(value)})
-        return run_of(evolve(given, **{role: plugin}), plan)
+        released = run_of(evolve(given, **{role: plugin}), plan)
+        protected: _Run = protecting(released, request.relation, request.contributions)
+        return protected
 
     if high is None:
         high = _LARGEST if _admits(run, _LARGEST) else _NEAREST

@@ -65,6 +65,21 @@ Resample = Annotated[
         help="One sample for all releases or a fresh one for each; required for several.",
     ),
 ]
+Relation = Annotated[
+    str | None,
+    typer.Option(
+        "--relation",
+        metavar="add-remove|replace|zero-out",
+        help="The change of the data to protect against; by default what the mechanism declares. A noise multiplier is "
+        "relative to what one record adds under each.",
+    ),
+]
+Contributions = Annotated[
+    int | None,
+    typer.Option(
+        "--contributions", metavar="K", min=1, help="Protect users with at most so many records, in place of a record."
+    ),
+]
 Steps = Annotated[int, typer.Option("--steps", metavar="T", min=1, help="Number of releases.")]
 Accountant = Annotated[
     str,
