@@ -76,9 +76,7 @@ Relation = Annotated[
 ]
 Contributions = Annotated[
     int | None,
-    typer.Option(
-        "--contributions", metavar="K", min=1, help="Protect users with at most so many records, in place of a record."
-    ),
+    typer.Option("--contributions", metavar="N", help="How many records or elements a user contributes at most."),
 ]
 Steps = Annotated[int, typer.Option("--steps", metavar="T", min=1, help="Number of releases.")]
 Accountant = Annotated[
