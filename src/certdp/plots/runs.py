@@ -29,8 +29,9 @@ from .canvas import BLUE, blank, curve_style, owners_png, png
 
 _DIGITS = 6
 _POINTS = 600
-_PLACES = 24
+_PLACES = 13
 _ERRORS = 200
+_TRADE_OFF_PLACES = 24
 _HIDDEN = 1e-12
 _RAREST = 1e-5
 _RATES = 101
@@ -90,7 +91,7 @@ def plot_accounting(run: Run[Any], answer: Answer[Any]) -> bytes:
     _accountants(curves, run, answer)
     plot_losses_of(run, losses)
     try:
-        found = run.trade_off()
+        found = run.trade_off(places=_TRADE_OFF_PLACES)
     except NotionAbsent:
         trade.set_axis_off()
     else:
