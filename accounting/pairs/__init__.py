@@ -13,6 +13,7 @@ from .laplace import LaplacePair
 from .laws import DeltaLaw, PureLaw, RenyiLaw
 from .pair import Pair, Repeated, Sampled
 from .public_chance import PublicChance
+from .random_allocation import RandomAllocation, allocated
 from .randomised_response import RandomisedResponsePair, RepeatedResponse
 from .renyi_curve import RenyiCurve
 from .symmetrised import Symmetrised, symmetrised
@@ -34,6 +35,7 @@ __all__ = [
     "Pair",
     "PublicChance",
     "PureLaw",
+    "RandomAllocation",
     "RandomisedResponsePair",
     "RenyiCurve",
     "RenyiLaw",
@@ -44,6 +46,7 @@ __all__ = [
     "Symmetrised",
     "ZeroConcentratedCurve",
     "admissible_variance",
+    "allocated",
     "changed",
     "compose_pairs",
     "symmetrised",

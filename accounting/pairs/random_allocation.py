@@ -1,0 +1,132 @@
+"""One release in each of t batches, of which the record enters one, drawn uniformly: the pair of an epoch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import final
+
+from attrs import frozen
+
+from ..enclosures import Enclosure
+from ..enclosures.arguments import whole
+from ..errors import InvalidValue
+from ..loss_distribution.cells import Cells, Law
+from ..loss_distribution.mean_ratios import MOST_TERMS, mean_above, mean_below
+from ..loss_distribution.single_losses import delta_of_one, epsilon_of_one
+from ..relations import Direction
+from .laws import DeltaLaw, LossCells, PureLaw, RenyiLaw
+from .pair import Pair, checked_pair
+
+
+@final
+@frozen
+class RandomAllocation(Pair):
+    """P: t independent outputs, all but one of them from the base's Q, a uniformly drawn one from its P; Q: all from Q.
+
+    It dominates t releases of a mechanism, each on the records of one batch, where every record enters one batch that
+    is drawn uniformly and apart from the other records': the likelihood ratio is a mean of t independent ones, of which
+    both directions' divergences are convex functions (`docs/soundness_allocation.md`).
+
+    Attributes:
+        base: the pair of one release with the record in its batch.
+        batches: t, from 1 to 2^20.
+
+    Raises:
+        InvalidValue: for batches outside that range. InvalidType: for anything but a pair and a whole number.
+    """
+
+    base: Pair
+    batches: int
+
+    def __attrs_post_init__(self) -> None:
+        checked_pair("base", self.base)
+        if whole("batches", self.batches, 1) > MOST_TERMS:
+            raise InvalidValue("batches", self.batches, f"a whole number from 1 to {MOST_TERMS}")
+
+    @property
+    def pure(self) -> PureLaw | None:
+        """The base's: all t ratios may be as large, or as small, as one can be."""
+        return self.base.pure
+
+    @property
+    def renyi(self) -> RenyiLaw | None:
+        """At most the base's: which batch is entered is no secret there."""
+        law = self.base.renyi
+        return None if law is None else lambda order, direction: _at_most(law, order, direction)
+
+    @property
+    def zero_concentrated(self) -> Enclosure | None:
+        """The ρ of the base, which dominates."""
+        return self.base.zero_concentrated
+
+    @property
+    def gaussian(self) -> Enclosure | None:
+        """The μ of the base, which dominates."""
+        return self.base.gaussian
+
+    @property
+    def loss_cells(self) -> LossCells | None:
+        """The privacy loss in cells: the logarithm of the mean of t ratios, in convex order from above and below."""
+        law = self.base.loss_cells
+        if law is None:
+            return None
+        one = law(Direction.REMOVE)
+        if one.above.rate != 1.0:
+            return None
+        batches = self.batches
+
+        def mean(direction: Direction) -> Cells:
+            try:
+                above = Law(None, mean_above(one.above, batches), 1.0, direction)
+                below = None if one.below is None else Law(None, mean_below(one.below, batches), 1.0, direction)
+            except InvalidValue:  # binary64 does not tell so small losses apart: the base dominates
+                return Cells(law(direction).above, None)
+            return Cells(above, below)
+
+        return mean
+
+    @property
+    def delta(self) -> DeltaLaw | None:
+        """δ(ε) of an epoch, from both sides; at most the base's, which alone is known where that has no cells."""
+        law, base = self.loss_cells, self.base.delta
+        if base is None:
+            return None
+
+        def smaller(epsilon: Enclosure, direction: Direction) -> Enclosure:
+            most = base(epsilon, direction).hull(0)
+            cells = None if law is None else law(direction)
+            return (
+                most
+                if cells is None or cells.above.spread is not None
+                else delta_of_one(cells, epsilon).intersection(most)
+            )
+
+        return smaller
+
+    def smallest_epsilon(self, delta: Enclosure, direction: Direction) -> Enclosure | None:
+        """Enclosure of the smallest ε of an epoch at δ; None for a base without a law δ(ε)."""
+        law = self.loss_cells
+        cells = None if law is None else law(direction)
+        if cells is None or cells.above.spread is not None:
+            most = self.base.smallest_epsilon(delta, direction)
+            return None if most is None else most.hull(0)
+        return epsilon_of_one(cells, delta)
+
+    def replaced(self, by: Callable[[Pair], Pair]) -> Pair:
+        """Return the allocation of the base's replacement."""
+        return allocated(self.base.replaced(by), self.batches)
+
+
+def allocated(base: Pair, batches: int) -> Pair:
+    """The pair of an epoch of so many batches, of which each record enters one; the base where there is one batch.
+
+    Args:
+        base: the pair of one release with the record in its batch.
+        batches: t, from 1 to 2^20.
+    """
+    return base if whole("batches", batches, 1) == 1 else RandomAllocation(base, batches)
+
+
+def _at_most(law: RenyiLaw, order: Fraction, direction: Direction) -> Enclosure:
+    return law(order, direction).hull(0)
