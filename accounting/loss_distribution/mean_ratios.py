@@ -476,11 +476,13 @@ def mean_above(law: Law, terms: int) -> Atoms:
 
 @lru_cache(maxsize=16)
 def mean_below(law: Law, terms: int) -> Atoms:
-    """The same from below: both sums are at most the true ones.
+    """The mean of the likelihood ratios of so many independent releases, from below, as single losses.
 
     Args:
         law: the loss of one release, from below, in the direction REMOVE and without sampling.
         terms: t ≥ 1, at most `MOST_TERMS`.
+
+    Guarantees: the two sums that `mean_above` names are at most the true values.
 
     Raises:
         InvalidValue: as `mean_above`.

@@ -237,6 +237,7 @@ def test_other_bases_have_both_ends_and_keep_their_pure_loss(base: Pair) -> None
     assert 0 < found.lower < found.upper < Fraction(7, 10)
     assert found.upper_float - found.lower_float < 1e-3 * found.upper_float
     assert pair.pure is not None
+    assert base.pure is not None
     assert pair.pure(Direction.REMOVE) == base.pure(Direction.REMOVE)
 
 
