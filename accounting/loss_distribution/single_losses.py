@@ -16,7 +16,7 @@ from ..enclosures.arguments import non_negative, probability
 from ..errors import InvalidValue
 from ..exact import Floats
 from ..relations import Direction
-from .cells import Cells, Law
+from .cells import Law
 
 _UNIT = 2.0**-53
 _HALVINGS = 60
@@ -24,20 +24,21 @@ _FARTHEST = 1024.0
 _CLOSE = 2.0**-40
 
 
-def delta_of_one(cells: Cells, epsilon: Enclosure) -> Enclosure:
+def delta_of_one(above: Law, below: Law | None, epsilon: Enclosure) -> Enclosure:
     """Enclose δ(ε) of one release, of laws without a density and without sampling; without a law below from 0 on.
 
     Args:
-        cells: its loss in a direction.
+        above: its loss in a direction, from above.
+        below: from below, where that is known.
         epsilon: at least 0.
     """
     level = non_negative("epsilon", epsilon)
-    upper = min(_delta(cells.above, level.lower_float, up=True), 1.0)
-    lower = 0.0 if cells.below is None else _delta(cells.below, level.upper_float, up=False)
+    upper = min(_delta(above, level.lower_float, up=True), 1.0)
+    lower = 0.0 if below is None else _delta(below, level.upper_float, up=False)
     return Enclosure.between(lower, upper, precision=epsilon.precision)
 
 
-def epsilon_of_one(cells: Cells, delta: Enclosure) -> Enclosure:
+def epsilon_of_one(above: Law, below: Law | None, delta: Enclosure) -> Enclosure:
     """Enclose the least ε ≥ 0 with δ(ε) ≤ δ, of laws as for `delta_of_one`.
 
     Raises:
@@ -45,16 +46,16 @@ def epsilon_of_one(cells: Cells, delta: Enclosure) -> Enclosure:
     """
     target = probability("delta", delta)
     least, most = target.lower_float, target.upper_float
-    upper = _least(lambda epsilon: _delta(cells.above, epsilon, up=True) <= least)
+    upper = _least(lambda epsilon: _delta(above, epsilon, up=True) <= least)
     if upper is None:
         raise InvalidValue("delta", delta, "a δ above the mass at infinite losses", "Choose a larger δ")
     lower = 0.0
-    if cells.below is not None and upper:
-        below = cells.below
-        reached = _least(lambda epsilon: _delta(below, epsilon, up=False) <= most) or 0.0
+    if below is not None and upper:
+        under = below
+        reached = _least(lambda epsilon: _delta(under, epsilon, up=False) <= most) or 0.0
         # right below the crossing δ is larger than allowed: that is looked at once more
         near = max(reached * (1.0 - _CLOSE), 0.0)
-        lower = near if near and _delta(below, near, up=False) > most else 0.0
+        lower = near if near and _delta(under, near, up=False) > most else 0.0
     return Enclosure.between(min(lower, upper), upper, precision=delta.precision)
 
 

@@ -67,51 +67,55 @@ class RandomAllocation(Pair):
 
     @property
     def loss_cells(self) -> LossCells | None:
-        """The privacy loss in cells: the logarithm of the mean of t ratios, in convex order from above and below."""
+        """The privacy loss in cells: the logarithm of the mean of t ratios, in convex order from above and below.
+
+        Where binary64 does not tell losses so small apart, it is the base's, which dominates; None where that has no
+        cells of known laws.
+        """
         law = self.base.loss_cells
-        if law is None:
+        if law is None or _unsampled(law(Direction.REMOVE)) is None:
             return None
-        one = law(Direction.REMOVE)
-        if one.above.rate != 1.0:
-            return None
-        batches = self.batches
 
         def mean(direction: Direction) -> Cells:
-            try:
-                above = Law(None, mean_above(one.above, batches), 1.0, direction)
-                below = None if one.below is None else Law(None, mean_below(one.below, batches), 1.0, direction)
-            except InvalidValue:  # binary64 does not tell so small losses apart: the base dominates
-                return Cells(law(direction).above, None)
-            return Cells(above, below)
+            found = self._epoch(direction)
+            return Cells(law(direction).above, None) if found is None else Cells(*found)
 
         return mean
+
+    def _epoch(self, direction: Direction) -> tuple[Law, Law | None] | None:
+        """The laws of an epoch's loss, above and below; None where they are not known."""
+        law = self.base.loss_cells
+        one = None if law is None else _unsampled(law(Direction.REMOVE))
+        if one is None:
+            return None
+        above, below = one
+        try:
+            high = mean_above(above, self.batches)
+            low = None if below is None else mean_below(below, self.batches)
+        except InvalidValue:  # binary64 does not tell so small losses apart
+            return None
+        return Law(None, high, 1.0, direction), None if low is None else Law(None, low, 1.0, direction)
 
     @property
     def delta(self) -> DeltaLaw | None:
         """δ(ε) of an epoch, from both sides; at most the base's, which alone is known where that has no cells."""
-        law, base = self.loss_cells, self.base.delta
+        base = self.base.delta
         if base is None:
             return None
 
         def smaller(epsilon: Enclosure, direction: Direction) -> Enclosure:
-            most = base(epsilon, direction).hull(0)
-            cells = None if law is None else law(direction)
-            return (
-                most
-                if cells is None or cells.above.spread is not None
-                else delta_of_one(cells, epsilon).intersection(most)
-            )
+            most, found = base(epsilon, direction).hull(0), self._epoch(direction)
+            return most if found is None else delta_of_one(*found, epsilon).intersection(most)
 
         return smaller
 
     def smallest_epsilon(self, delta: Enclosure, direction: Direction) -> Enclosure | None:
         """Enclosure of the smallest ε of an epoch at δ; None for a base without a law δ(ε)."""
-        law = self.loss_cells
-        cells = None if law is None else law(direction)
-        if cells is None or cells.above.spread is not None:
-            most = self.base.smallest_epsilon(delta, direction)
-            return None if most is None else most.hull(0)
-        return epsilon_of_one(cells, delta)
+        found = self._epoch(direction)
+        if found is not None:
+            return epsilon_of_one(*found, delta)
+        most = self.base.smallest_epsilon(delta, direction)
+        return None if most is None else most.hull(0)
 
     def replaced(self, by: Callable[[Pair], Pair]) -> Pair:
         """Return the allocation of the base's replacement."""
@@ -130,3 +134,13 @@ def allocated(base: Pair, batches: int) -> Pair:
 
 def _at_most(law: RenyiLaw, order: Fraction, direction: Direction) -> Enclosure:
     return law(order, direction).hull(0)
+
+
+def _unsampled(cells: Cells) -> tuple[Law, Law | None] | None:
+    """The laws of a loss as a ratio of known ones, above and below; None for those after sampling, and for others."""
+    match cells.above, cells.below:
+        case Law(rate=1.0) as above, Law(rate=1.0) as below:
+            return above, below
+        case Law(rate=1.0) as above, _:
+            return above, None
+    return None
