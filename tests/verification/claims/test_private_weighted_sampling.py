@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from certdp.accounting.enclosures import Enclosure
-from certdp.accounting.keyed import key_sanitiser as key_reporting
+from certdp.accounting.keyed import key_sanitiser
 from certdp.plugins.contract import Expectation
 from certdp.verification.claims import private_weighted_sampling as claims
 from certdp.verification.oracles.sanitisers import algorithm_3
@@ -23,15 +23,15 @@ Closed = Callable[[Enclosure, Enclosure, int], Enclosure]
 
 
 def one_step_late(epsilon: Enclosure, delta: Enclosure, frequency: int) -> Enclosure:
-    return key_reporting.reporting_probability(epsilon, delta, max(frequency - 1, 0))
+    return key_sanitiser.reporting_probability(epsilon, delta, max(frequency - 1, 0))
 
 
 def growing_only(epsilon: Enclosure, delta: Enclosure, frequency: int) -> Enclosure:
-    return (delta * key_reporting._powers(epsilon, frequency)).minimum(1)
+    return (delta * key_sanitiser._powers(epsilon, frequency)).minimum(1)
 
 
 def blurred(epsilon: Enclosure, delta: Enclosure, frequency: int) -> Enclosure:
-    return key_reporting.reporting_probability(epsilon, delta, frequency).widen(Fraction(1, 2**40))
+    return key_sanitiser.reporting_probability(epsilon, delta, frequency).widen(Fraction(1, 2**40))
 
 
 @pytest.mark.parametrize("wrong", [one_step_late, growing_only, blurred])
@@ -42,13 +42,13 @@ def test_lemma_4_2_is_told_from_a_wrong_form(wrong: Closed, monkeypatch: pytest.
 
 @pytest.mark.slow
 def test_lemma_4_2_sees_one_growing_step_too_few(monkeypatch: pytest.MonkeyPatch) -> None:
-    right = key_reporting._growing_steps
+    right = key_sanitiser._growing_steps
 
     def fewer(epsilon: Enclosure, delta: Enclosure) -> range:
         steps = right(epsilon, delta)
         return range(max(steps[0] - 1, 1), max(steps[-1], 2))
 
-    monkeypatch.setattr(key_reporting, "_growing_steps", fewer)
+    monkeypatch.setattr(key_sanitiser, "_growing_steps", fewer)
     assert check(BY_ID["pws/lemma-4.2"], 400, 0).outcome is Outcome.FAILS
 
 
@@ -74,7 +74,7 @@ def without_the_first_outcome(epsilon: Enclosure, delta: Enclosure, rates: Seque
 
 
 def half(epsilon: Enclosure, delta: Enclosure, rates: Sequence[Enclosure]) -> list[Enclosure]:
-    return [value / 2 for value in key_reporting.algorithm_3(epsilon, delta, rates)]
+    return [value / 2 for value in key_sanitiser.algorithm_3(epsilon, delta, rates)]
 
 
 @pytest.mark.parametrize("wrong", [without_the_second_outcome, without_the_first_outcome, half])
@@ -96,7 +96,7 @@ def test_the_programme_is_told_from_one_without_a_constraint(monkeypatch: pytest
 
 
 def test_a_smaller_band_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(claims, "crossover", lambda e, d: key_reporting.crossover(e, d) - 1)
+    monkeypatch.setattr(claims, "crossover", lambda e, d: key_sanitiser.crossover(e, d) - 1)
     assert check(BY_ID["pws/lemma-4.3"], 400, 0).outcome is Outcome.FAILS
 
 

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from certdp.accounting.enclosures import Enclosure
-from certdp.accounting.keyed import key_sanitiser as key_reporting
-from certdp.accounting.keyed import stability_histograms
+from certdp.accounting.keyed import key_sanitiser, stability_histograms
 from certdp.accounting.keyed.stability_histograms import Threshold
 from certdp.plugins.contract import Expectation
 from certdp.verification.claims import stability_histograms as claims
@@ -60,7 +59,7 @@ def test_the_gain_is_told_from_that_of_another_histogram(monkeypatch: pytest.Mon
 
 def test_the_gain_is_told_from_that_of_another_optimum(monkeypatch: pytest.MonkeyPatch) -> None:
     def late(epsilon: Enclosure, delta: Enclosure, frequency: int) -> Enclosure:
-        return key_reporting.reporting_probability(epsilon, delta, max(1, frequency - 1))
+        return key_sanitiser.reporting_probability(epsilon, delta, max(1, frequency - 1))
 
     monkeypatch.setattr(claims, "optimal_probability", late)
     assert check(BY_ID["pws/section-8-ratio"], 100, 0).outcome is Outcome.FAILS
@@ -96,8 +95,8 @@ def test_a_negative_control_with_the_right_form_fails(
 def test_the_known_witness_against_the_printed_gain() -> None:
     """ε = 0.5, i = 10: π/φ = 5.05, printed at most 4."""
     epsilon, delta = Enclosure.of("0.5"), Enclosure.of(Fraction(1, 10**6))
-    assert key_reporting.crossover(epsilon, delta).lower > 10
-    optimal = key_reporting.reporting_probability(epsilon, delta, 10)
+    assert key_sanitiser.crossover(epsilon, delta).lower > 10
+    optimal = key_sanitiser.reporting_probability(epsilon, delta, 10)
     ratio = optimal / stability_histograms.reporting_probability(epsilon, delta, 10)
     assert round(ratio.upper_float, 2) == 5.05
     assert ratio.lower > 4
