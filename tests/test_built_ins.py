@@ -198,9 +198,6 @@ PLACES = (
         "a module {home}/test_….py with tests of {class}: loss or rate at known values, refusals, the law of its draws",
         (*RECORDS, *KEYS),
         lambda item: used_in(*OWN[item.role])(item),
-        {
-            "dpis": "those of training draw with it",
-        },
     ),
     Place(
         "tests/mechanisms/test_many_releases.py",

@@ -161,8 +161,9 @@ def _compared(
     )
 
 
-def _both(first: Finding, second: Finding) -> Finding:
-    return first if not first.holds else second
+def _all_of(*findings: Finding) -> Finding:
+    """The first that does not hold, or the last."""
+    return next((finding for finding in findings if not finding.holds), findings[-1])
 
 
 # Noise that is added
@@ -176,7 +177,7 @@ def _examine_laplace(case: Case) -> Finding:
         observed = _observed(mechanism, case)
         found = observed.length(Norm.L1) / observed.scale
         findings.append(_compared(_declared(loss.shift, case), found))
-    return _both(*findings)
+    return _all_of(*findings)
 
 
 def _examine_gaussian(case: Case) -> Finding:
@@ -188,7 +189,9 @@ def _examine_gaussian(case: Case) -> Finding:
     relative = GaussianSum(noise_multiplier=Public(case["scale"]))
     reaching = {**case, "record": (3 * case["unit"], 4 * case["unit"])}
     observed = _observed(relative.scaled(longest, weight), {**reaching, "others": ()})
-    return _both(stated, _compared(_declared(relative.loss.shift, reaching), observed.length(Norm.L2) / observed.scale))
+    return _all_of(
+        stated, _compared(_declared(relative.loss.shift, reaching), observed.length(Norm.L2) / observed.scale)
+    )
 
 
 def _examine_dpis_step(case: Case) -> Finding:
@@ -201,7 +204,7 @@ def _examine_dpis_step(case: Case) -> Finding:
         observed = _observed(mechanism, case)
         found = observed.length(Norm.L2) / observed.scale
         findings.append(_compared(_declared(mechanism.loss.shift, case), found, _ROUNDED, cut=_CUT))
-    return _both(*findings)
+    return _all_of(*findings)
 
 
 def _examine_lp(case: Case) -> Finding:
@@ -291,7 +294,7 @@ def _examine_response(case: Case) -> Finding:
         closed_form=f"e^ε = {aimed} asked for",
         independent=f"largest ratio {close}",
     )
-    return _both(first, second)
+    return _all_of(first, second)
 
 
 # Choices of quantiles
