@@ -94,6 +94,7 @@ EVENT = ("compositions", 0, "event")
         (("schema_version",), 2, "schema_version"),
         (("schema_version",), True, "schema_version"),
         (("further",), 1, "file"),
+        (("config", "further"), 1, "config"),
         ((*EVENT, "further"), 1, "compositions[0]"),
         ((*EVENT, "noise_multiplier"), -1.0, "noise_multiplier"),
         ((*EVENT, "noise_multiplier"), "1", "compositions[0].noise_multiplier"),

@@ -10,6 +10,7 @@ import os
 import pickle
 import zipfile
 from collections import OrderedDict, namedtuple
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,57 @@ def written(folder: Path, content: object) -> Path:
     path = folder / "run.json"
     path.write_text(content if isinstance(content, str) else json.dumps(content), "utf-8")
     return path
+
+
+FLOWER = {
+    "schema_version": 1,
+    "backend": "rdp",
+    "config": {
+        "target_delta": 1e-05,
+        "population_size": 100,
+        "neighboring_relation": "add-or-remove-one",
+        "sampling_method": "poisson",
+        "max_epsilon": None,
+    },
+    "orders": [2.0],
+    "compositions": [{"event": {"noise_multiplier": 1.5, "sample_size": 5, "population_size": 100}, "count": 20}],
+}
+EVENT = {
+    "type": "ComposedDpEvent",
+    "events": [
+        {
+            "type": "SelfComposedDpEvent",
+            "event": {
+                "type": "PoissonSampledDpEvent",
+                "sampling_probability": 0.5,
+                "event": {"type": "GaussianDpEvent", "noise_multiplier": 2.0},
+            },
+            "count": 3,
+        },
+        {"type": "LaplaceDpEvent", "noise_multiplier": 1},
+    ],
+}
+
+
+def with_one_key_more(tree: Any) -> Iterator[Any]:
+    """The tree with a key that no tool writes, in each of its mappings in turn."""
+    if isinstance(tree, dict):
+        yield {**tree, "further": 1}
+    places = tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ()
+    for place, inner in places:
+        for changed in with_one_key_more(inner):
+            copy = dict(tree) if isinstance(tree, dict) else list(tree)
+            copy[place] = changed
+            yield copy
+
+
+@pytest.mark.parametrize("known", [FLOWER, EVENT, {"history": STEPS, "mechanism": "rdp"}])
+def test_no_part_of_a_file_is_passed_over(tmp_path: Path, known: dict[str, Any]) -> None:
+    """What a key that is not known says may change what the rest means."""
+    read_peer_file(written(tmp_path, known))
+    for changed in with_one_key_more(known):
+        with pytest.raises(CertdpError):
+            read_peer_file(written(tmp_path, changed))
 
 
 @pytest.mark.parametrize("mechanism", ["rdp", "gdp", "prv", "certdp"])

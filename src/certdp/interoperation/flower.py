@@ -20,6 +20,7 @@ _REMEDY = "Write what state_dict() of Flower's RdpAccountant gives"
 _RELATION = "add-or-remove-one"
 _LARGEST = 2**53
 _KEYS = {"schema_version", "backend", "config", "orders", "compositions"}
+_CONFIG = {"target_delta", "population_size", "neighboring_relation", "sampling_method", "max_epsilon"}
 
 
 def _poisson(noise: Gaussian, rate: Fraction) -> Event:
@@ -63,6 +64,8 @@ def event_of_state(state: Mapping[str, Any]) -> Composed:
             pass
         case _:
             raise InvalidType("config", type(state["config"]), "a mapping with the sampling and relation", _REMEDY)
+    if further := state["config"].keys() - _CONFIG:
+        raise InvalidValue("config", f"{len(further)} keys beside", ", ".join(sorted(_CONFIG)), _REMEDY)
     if sampling not in _ROUNDS:
         remedy = "The pair of clients drawn without replacement is missing; account for them with no-amplification"
         raise InvalidValue("config.sampling_method", _short(sampling), " or ".join(_ROUNDS), remedy)
