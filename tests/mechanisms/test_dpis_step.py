@@ -170,3 +170,14 @@ def test_the_cost_of_many_steps_has_a_certificate_that_the_checker_accepts(tmp_p
     assert result.exit_code == 0, result.output
     assert json.loads(certificate.read_text("utf-8"))["kind"]
     assert found["epsilon"][1] > 0
+
+
+def test_a_scale_without_a_grid_is_refused_before_any_noise() -> None:
+    sample = WeightedSample(np.ones((2, 1)), np.ones(2))
+    for scale, fits in ((1, True), (Fraction(1, 2**600), False), (2**600, False)):
+        step = DpisStep(noise_multiplier=Public(1), clip=Public(scale), size=Public(10), batch=Public(2))
+        if fits:
+            step.require(sample)
+            continue
+        with pytest.raises(InvalidValue, match="scale"):
+            step.require(sample)

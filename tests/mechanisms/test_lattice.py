@@ -169,3 +169,21 @@ def test_brackets_tell_almost_every_count() -> None:
     assert np.count_nonzero(told) >= 4999
     for weight, magnitude, count in zip(weights[told], magnitudes[told], found[told], strict=True):
         assert count == math.floor(Fraction(weight) * Fraction(magnitude) * 3)
+
+
+@pytest.mark.parametrize(("spacing", "below"), [(Fraction(1, 3), False), (Fraction(1, 10), True)])
+def test_brackets_tell_no_count_wrongly_next_to_whole_numbers(spacing: Fraction, below: bool) -> None:
+    """Quotients that binary64 rounds across a whole number, up or down, are left to exact fractions."""
+    stream = np.random.default_rng(3)
+    weights = stream.uniform(1, 50, 4000)
+    near = stream.integers(1, 10**6, 4000) * float(spacing) / weights
+    magnitudes = (near[:, np.newaxis] * (1 + np.arange(-2, 3) * 2.0**-52)).reshape(-1)
+    weights = np.repeat(weights, 5)
+    found, told = _bracketed_counts(weights, magnitudes, spacing)
+    exact = [
+        math.floor(Fraction(weight) * Fraction(magnitude) / spacing)
+        for weight, magnitude in zip(weights.tolist(), magnitudes.tolist(), strict=True)
+    ]
+    rounded = np.floor(weights * magnitudes / float(spacing))
+    assert np.count_nonzero(rounded < exact if below else rounded > exact) > 100  # one side alone would tell these
+    assert all(not known or count == truth for known, count, truth in zip(told, found, exact, strict=True))

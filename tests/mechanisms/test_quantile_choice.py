@@ -120,3 +120,11 @@ def test_the_loss_is_that_of_the_values_of_a_record() -> None:
     """A record with a value at each of two candidates costs twice what one value does."""
     loss = choice(Fraction(1, 4), Fraction(3)).loss
     assert loss == PureLoss(W * norm(1) * (2 * Fraction(3, 4) / 3))
+
+
+def test_ranks_moved_up_leave_the_last_gap_open_above() -> None:
+    """Its own count is left out, that of no other."""
+    counts, shift = [5, 1, 2], Fraction(2)
+    found = gaps_of(choice(Fraction(1, 10), shift=shift), counts)
+    assert found == misses(counts, Fraction(1, 10), shift)
+    assert found[-1] == 6 - (Fraction(8, 10) + 2)

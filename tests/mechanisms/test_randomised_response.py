@@ -131,3 +131,11 @@ def test_bad_options_are_named(options: dict[str, str], parameter: str) -> None:
     with pytest.raises(InvalidValue) as caught:
         build(RandomisedResponse, "mechanism", options)
     assert caught.value.parameter == parameter
+
+
+def test_there_are_from_2_categories_to_2_to_the_53() -> None:
+    for categories in (2, 2**53):
+        assert RandomisedResponse(categories=Public(categories), noise=Public("1/2")).categories.value == categories
+    for refused in (1, 2**53 + 1, Fraction(5, 2)):
+        with pytest.raises(InvalidValue, match=r"categories: got .*; admissible: a whole number from 2 to 2\^53"):
+            RandomisedResponse(categories=Public(refused), noise=Public("1/2"))
