@@ -16,6 +16,7 @@ from .public_chance import PublicChance
 from .random_allocation import RandomAllocation, allocated
 from .randomised_response import RandomisedResponsePair, RepeatedResponse
 from .renyi_curve import RenyiCurve
+from .shuffled import ShuffledPair
 from .symmetrised import Symmetrised, symmetrised
 from .zero_concentrated_curve import ZeroConcentratedCurve
 
@@ -43,6 +44,7 @@ __all__ = [
     "RepeatedResponse",
     "Sampled",
     "SampledGaussian",
+    "ShuffledPair",
     "Symmetrised",
     "ZeroConcentratedCurve",
     "admissible_variance",

@@ -11,6 +11,7 @@ from ..accounting.pairs import GaussianPair as GaussianPair
 from ..accounting.pairs import LaplacePair as LaplacePair
 from ..accounting.pairs import Pair as Pair
 from ..accounting.pairs import RandomisedResponsePair as RandomisedResponsePair
+from ..accounting.pairs import ShuffledPair as ShuffledPair
 from ..accounting.relations import Direction as Direction
 from ..accounting.sampling.losses import Attained as Attained
 from ..accounting.sampling.losses import DiscreteGaussianLoss as DiscreteGaussianLoss
