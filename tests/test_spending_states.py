@@ -109,6 +109,9 @@ NO_BUDGET = {
         "src.certdp.ledger.turns.Turn",
         "src.certdp.ledger.replay._Book",
     },
+    "which file of a database is open: that file holds the account": {
+        "src.certdp.ledger.sqlite_store.SqliteStore",
+    },
     "readers, writers and tallies of one pass": {
         "plugins.conformance.mechanism_releases._Searches",
         "src.certdp.commands.groups._Loaded",

@@ -35,6 +35,7 @@ from certdp.accounting.keyed.reporting import (
 from certdp.accounting.keyed.reporting.budget import DyadicBudget
 from certdp.accounting.keyed.reporting.reporting import Origin, Walk
 from certdp.sampling import Probability
+from certdp.weighted_sampling import drawing
 from certdp.weighted_sampling.drawing import (
     Drawn,
     ReportDrawer,
@@ -140,6 +141,30 @@ def test_the_exact_law_of_one_row(low: int) -> None:
     found = draw_reports(keys, counts(*[7] * 64), Coins(Listed(words)))
     assert found.kept.tolist() == [value < 19 for value in range(64)]
     assert found.tokens.tolist() == [0] * 19
+
+
+@pytest.mark.parametrize("together", [0, 3, 1 << 20])
+@pytest.mark.parametrize("low", [0, 1])
+def test_the_exact_laws_of_rows_that_are_drawn_at_once(
+    low: int, together: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each word is tried once in each row; with low bits 0 those at edges are ties, which their own row decides."""
+    monkeypatch.setattr(drawing, "_TOGETHER", together)
+    rows: dict[int, tuple[Run, ...]] = {
+        2: (Run(0, 1, 3), Run(1, 1, 5)),
+        3: (),  # nothing is reported
+        5: (Run(0, 1, 1), Run(3, 1, 40), Run(4, 1, 2)),
+        9: (Run(8, 1, 64),),
+    }
+    words = [(value << 58) + low for value in range(64)]
+    keys = np.random.default_rng(1).permutation(np.repeat(counts(*rows), 64))
+    reporting = [frequency for frequency, runs in rows.items() if runs]
+    drawn = placed(draw_reports(Written(runs=rows, bits=6), keys, Coins(Listed(words * len(reporting)))))
+    for frequency, runs in rows.items():
+        found = Counter(token for token, own in zip(drawn, keys.tolist(), strict=True) if own == frequency)
+        expected: Counter[int | None] = Counter({run.first: run.units for run in runs})
+        expected[None] = 64 - expected.total()
+        assert found == +expected
 
 
 @pytest.mark.parametrize("with_tokens", [False, True])

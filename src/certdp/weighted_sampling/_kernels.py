@@ -112,3 +112,28 @@ def sections(
             else:
                 high = middle
         out[i] = -1 if (low < leads.size) and (leads[low] == word) else low
+
+
+@kernel(types.void, _WORDS, _POSITIONS, _POSITIONS, _WORDS, _PLACES_OUT)
+def sections_of_rows(
+    words: NDArray[np.uint64],
+    rows: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    leads: NDArray[np.uint64],
+    out: NDArray[np.int64],
+) -> None:
+    """Write how many of the increasing leads of its row are below each word, or −1 where one is equal to it.
+
+    Row r has the leads from `starts[r]` to before `starts[r + 1]`.
+    """
+    for i in range(words.size):
+        word = words[i]
+        start, end = starts[rows[i]], starts[rows[i] + 1]
+        low, high = start, end
+        while low < high:
+            middle = (low + high) >> 1
+            if leads[middle] < word:
+                low = middle + 1
+            else:
+                high = middle
+        out[i] = -1 if (low < end) and (leads[low] == word) else low - start

@@ -25,7 +25,7 @@ from ..accounting.errors import CertdpError, InvalidType
 from ..accounting.keyed.reporting import DRAWN_BITS, FrequencyNoise, FrequencyRow, FrequencyTable, Reporting, RowLaws
 from ..accounting.private import InvalidData, Private
 from ..plugins.contract import Coins
-from ._kernels import sections
+from ._kernels import sections, sections_of_rows
 from .frequencies import LARGEST_COUNT, Words, capped
 
 Places: TypeAlias = NDArray[np.int64]
@@ -37,6 +37,7 @@ _LISTED = 1 << 20  # frequencies up to here are looked up in a table
 _SHORT = 1 << 16
 _GUIDED_BITS = 12
 _GUIDED = 1 << 13  # draws from which a guide is worth making
+_TOGETHER = 1 << 20  # runs of rows of few keys, which are drawn from in one go
 _MOST_RUNS = 1 << 24  # of rows that are kept, 24 bytes each
 
 
@@ -343,18 +344,58 @@ def _by_row(
     tokens = np.array([origin.tokens & _LARGEST_WORD for origin in origins], dtype=np.uint64)[places]
     frequencies = dict.fromkeys(frequency for frequency, _ in groups)
     found = laws.at(frequencies) if laws is not None else _laws_of(reporting, groups)
-    start = 0
+    few: list[tuple[_RowLaw, Places]] = []
+    start = runs = 0
+
+    def report(chosen: Places, firsts: Words, spans: Words) -> None:
+        kept[chosen] = True
+        tokens[chosen] += firsts + uniform(spans, coins)
+
     for law, end in zip(found, ends, strict=True):
         chosen = order[start:end]
         start = end
         if not law.firsts.size:
             continue
-        sections = law.edges.drawn(len(chosen), coins)
-        reported = sections < len(law.firsts)
-        chosen, sections = chosen[reported], sections[reported]
-        kept[chosen] = True
-        tokens[chosen] += law.firsts[sections] + uniform(law.spans[sections], coins)
+        if len(chosen) >= _GUIDED:
+            sections = law.edges.drawn(len(chosen), coins)
+            reported = sections < len(law.firsts)
+            report(chosen[reported], law.firsts[sections[reported]], law.spans[sections[reported]])
+            continue
+        few.append((law, chosen))
+        runs += len(law.firsts)
+        if runs > _TOGETHER:
+            report(*_drawn_together(few, coins))
+            few, runs = [], 0
+    if few:
+        report(*_drawn_together(few, coins))
     return Drawn(kept, tokens[kept])
+
+
+def _drawn_together(few: Sequence[tuple[_RowLaw, Places]], coins: Coins) -> tuple[Places, Words, Words]:
+    """Draw for the keys of several rows at once: which are reported, and the first token and span of the run of each.
+
+    Args:
+        few: laws of rows that report something, and the places of their keys.
+        coins: the randomness.
+    """
+    laws = [law for law, _ in few]
+    rows = np.repeat(np.arange(len(few)), [len(chosen) for _, chosen in few])
+    edges = [law.edges.leads for law in laws]
+    lengths = np.array([len(leads) for leads in edges])
+    starts = np.append(0, np.cumsum(lengths))
+    leads, sections, open_ = np.concatenate(edges), np.empty(len(rows), dtype=np.int64), np.arange(len(rows))
+    while open_.size:
+        words, found = coins.source.bits(open_.size), np.empty(open_.size, dtype=np.int64)
+        sections_of_rows(words, rows[open_], starts, leads, found)
+        for tie in np.flatnonzero(found < 0):
+            found[tie] = laws[rows[open_[tie]]].edges.section(int(words[tie]), coins)
+        sections[open_] = found
+        open_ = open_[found == lengths[rows[open_]]]
+    reported = np.flatnonzero(sections < lengths[rows] - 1)  # the last section of a row is not reported
+    rows = rows[reported]
+    runs = starts[rows] - rows + sections[reported]  # each row has one run less than leads
+    chosen = np.concatenate([places for _, places in few])[reported]
+    return chosen, np.concatenate([law.firsts for law in laws])[runs], np.concatenate([law.spans for law in laws])[runs]
 
 
 def _laws_of(reporting: Reporting, groups: Sequence[tuple[int, int | None]]) -> Iterator[_RowLaw]:
