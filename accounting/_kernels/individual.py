@@ -25,9 +25,6 @@ from .compile import READ, WRITE, Floats, bits, fma, from_bits, inlined, kernel
 from .elementary import expm1_between, log, log1p, log1p_between
 from .sampled_gaussian import _epsilon_tangents, _log_moment, _tangent
 
-LARGEST_WHOLE_ORDER = 128
-"""Up to which whole orders are summed."""
-
 _U = 2.0**-53
 _UP = 1.0 + 4.0 * _U
 _LOST = 1e-290  # more than underflow can lose

@@ -18,11 +18,6 @@ from . import types
 from .compile import READ, WRITE, Floats, bits, from_bits, inlined, kernel
 from .elementary import exp, expm1_between, log, log1p_between
 
-RELATIVE_UNITS = 40
-"""Results exceed ψ by at most this many units of 2^-53, relatively."""
-ABSOLUTE_BITS = -1071
-"""… plus 2 to this power, where ψ is subnormal or nearly so."""
-
 _MARGIN = 1.0 + 20.0 * 2.0**-53
 _LARGEST = 700.0  # e^ε stays in range
 _SMALLEST = 2.0**-960  # no product above it has lost bits to underflow

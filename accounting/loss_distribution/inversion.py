@@ -60,13 +60,7 @@ def delta_by_transforms(parts: Parts, epsilon: Enclosure) -> Enclosure | None:
         InvalidType, InvalidValue: for other arguments.
     """
     require_default_arithmetic()
-    lower, upper = _ends(parts)
-    level = non_negative("epsilon", epsilon)
-    high = _delta(upper, level.lower)
-    if high is None or (lower == upper and level.is_point):
-        return high
-    low = _delta(lower, level.upper)
-    return high.hull(0 if low is None else low)
+    return _hull(_delta, parts, non_negative("epsilon", epsilon))
 
 
 def epsilon_by_transforms(parts: Parts, delta: Enclosure) -> Enclosure | None:
@@ -84,12 +78,16 @@ def epsilon_by_transforms(parts: Parts, delta: Enclosure) -> Enclosure | None:
         InvalidType, InvalidValue: for other arguments.
     """
     require_default_arithmetic()
+    return _hull(_epsilon, parts, probability("delta", delta))
+
+
+def _hull(law: Callable[[Parts, Fraction], Enclosure | None], parts: Parts, level: Enclosure) -> Enclosure | None:
+    """The values of a law that falls with its level, between the parameters of both ends."""
     lower, upper = _ends(parts)
-    level = probability("delta", delta)
-    high = _epsilon(upper, level.lower)
+    high = law(upper, level.lower)
     if high is None or (lower == upper and level.is_point):
         return high
-    low = _epsilon(lower, level.upper)
+    low = law(lower, level.upper)
     return high.hull(0 if low is None else low)
 
 
