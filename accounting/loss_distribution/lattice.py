@@ -39,6 +39,7 @@ from .lattice_sums import Composed, composed
 _MOST_RELEASES = 1 << 40
 _ASTRAY = 0.05
 _LOOSE, _LOOSE_DELTA = 8e-4, 0.05
+_COARSER_GAP = 3e-4  # its lattice is small, and rare large losses, set apart, may be nearer on it
 _FINER_GAPS = 1e-7, 1e-9
 _MOST_ROUNDS = 4
 
@@ -97,9 +98,9 @@ def epsilon_by_lattice(parts: Sequence[tuple[Cells, int]], delta: Enclosure, *, 
 
 
 def _refined(bounded: Callable[[float], Enclosure], most: int | None, loose: Fraction) -> Enclosure:
-    """Enclose with finer lattices as long as both ends lie apart; what a coarser one proves stays."""
+    """Enclose with two lattices, and finer ones as long as both ends lie apart; what a coarser one proves stays."""
     found, refusal = None, None
-    for gap in (GAP,) if most is not None else (GAP, *_FINER_GAPS):
+    for gap in (GAP,) if most is not None else (_COARSER_GAP, GAP, *_FINER_GAPS):
         try:
             further = bounded(gap)
         except InvalidValue as error:
@@ -108,7 +109,7 @@ def _refined(bounded: Callable[[float], Enclosure], most: int | None, loose: Fra
                 break
             continue
         found = further if found is None else found.intersection(further)
-        if found.upper - found.lower <= found.upper * loose:
+        if gap != _COARSER_GAP and found.upper - found.lower <= found.upper * loose:
             break
     if found is None:
         raise refusal if refusal is not None else AssertionError

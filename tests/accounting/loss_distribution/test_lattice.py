@@ -409,20 +409,21 @@ def test_where_too_much_is_at_infinity_what_was_known_remains(monkeypatch: pytes
 @pytest.mark.parametrize(
     ("answers", "points", "expected", "asked"),
     [
-        ([(1, 2), (1, "1.5"), (1, "1.4")], None, (1, "1.4"), 3),
-        ([(1, "1.0001")], None, (1, "1.0001"), 1),
+        ([(1, 2), (1, "1.5"), (1, "1.4"), (1, "1.3")], None, (1, "1.3"), 4),
+        ([(1, "1.0001"), (1, "1.0002")], None, (1, "1.0001"), 2),
+        ([(1, "1.0001"), ("1.00005", 2)], None, ("1.00005", "1.0001"), 2),
         ([(1, 2)], 1 << 12, (1, 2), 1),
         (["delta", (1, "1.0001")], None, (1, "1.0001"), 2),
-        ([(1, 2), "delta", ("1.2", 3)], None, ("1.2", 2), 3),
+        ([(1, 2), "delta", ("1.2", 3), "delta"], None, ("1.2", 2), 4),
         ([(1, 2), "parts"], None, (1, 2), 2),
         (["parts"], None, None, 1),
-        (["delta", "delta", "delta"], None, None, 3),
+        (["delta", "delta", "delta", "delta"], None, None, 4),
     ],
 )
 def test_finer_lattices_are_tried_until_both_ends_are_close(
     answers: list[Any], points: int | None, expected: tuple[Any, Any] | None, asked: int
 ) -> None:
-    """What a coarse one proves stays; where it has too much mass at infinity a finer one may have less."""
+    """The two coarsest always are, and what one proves stays; a finer one may have less mass at infinity."""
     left, gaps = list(answers), []
 
     def bounded(gap: float) -> Enclosure:
