@@ -62,7 +62,7 @@ def test_more_users_and_more_private_answers_leak_less(users: int, more: int, lo
 def test_every_parameter_inside_is_enclosed() -> None:
     local, clones = Enclosure.between("1/2", 1), Enclosure.between("1/4", "1/2")
     found = ShuffledPair(local, 20, clones).delta(Enclosure.between("1/8", "1/4"), REMOVE)
-    for own, chance, level in product(("1/2", 1), ("1/4", "1/2"), ("1/8", "1/4")):
+    for own, chance, level in product(("1/2", "1"), ("1/4", "1/2"), ("1/8", "1/4")):
         one = _pair(own, 20, chance).delta(Enclosure.of(level), REMOVE)
         assert found.lower <= one.lower
         assert one.upper <= found.upper
