@@ -125,6 +125,8 @@ RULES = (
         ("pairs/gaussian", "pairs/sampled-gaussian"),
         ("accounting/pairs/test_sampled_gaussian_renyi.py",),
     ),
+    Rule("accounting.pairs.gaussian_group", ("batches/*-gaussian",), ("accounting/pairs/test_changed.py",)),
+    Rule("accounting.pairs.changed", ("batches/replace-one*",), ("accounting/pairs/test_changed.py",)),
     Rule("accounting.pairs.response", ("pairs/randomised-response",)),
     Rule("accounting.pairs.randomised_response", ("pairs/randomised-response", "pairs/optimal-composition")),
     Rule("accounting.pairs.laplace", ("pairs/laplace",)),

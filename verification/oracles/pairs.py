@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cache
+from math import comb
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -87,6 +88,44 @@ def sampled_gaussian_renyi(shift: Fraction, rate: Fraction, order: Fraction, *, 
     mixed = _mixture(_normal(s), _normal(0), q)
     first, second = (mixed, _normal(0)) if remove else (_normal(0), mixed)
     return _renyi(first, second, alpha, [-4, 0, s, alpha * s, alpha * s + 4])
+
+
+@cache
+def group_delta(
+    shift: Fraction, rate: Fraction, size: int, epsilon: Fraction, *, mirrored: bool, remove: bool
+) -> Fraction:
+    """δ(ε) of k records drawn with probability q each, which move N(0, 1) by s each: Σ_j C(k, j)q^j(1−q)^(k−j)N(js, 1).
+
+    Args:
+        mirrored: whether the other law is the mirror image of that one; otherwise it is N(0, 1).
+        remove: whether that law comes first.
+    """
+    s, q, e = _context.number(shift), _context.number(rate), _context.number(epsilon)
+    chances = [comb(size, j) * q**j * (1 - q) ** (size - j) for j in range(size + 1)]
+
+    def moved(sign: int) -> Density:
+        return lambda x: sum(chance * _normal(sign * j * s)(x) for j, chance in enumerate(chances))
+
+    first, second = moved(1), moved(-1) if mirrored else moved(0)
+    low, high = -40 - size * s, 40 + size * s
+    rises = remove or mirrored
+    first, second = (first, second) if rises else (second, first)
+
+    def excess(x: Any) -> Any:
+        return first(x) - _context.exp(e) * second(x)
+
+    if excess(high if rises else low) <= 0:
+        return Fraction(0)
+    for _ in range(300):  # the ratio of the densities is monotone
+        middle = (low + high) / 2
+        if (excess(middle) > 0) is rises:
+            high = middle
+        else:
+            low = middle
+    ends = [low + j * s / 2 for j in range(2 * size + 3)]
+    if not rises:
+        ends = [low - j * s / 2 for j in range(2 * size + 3)][::-1]
+    return fraction(_context.quad(excess, [*ends, _context.inf] if rises else [-_context.inf, *ends]))
 
 
 def _laplace(centre: Any) -> Density:
