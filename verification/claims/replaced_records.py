@@ -59,7 +59,8 @@ def _mechanism(case: Case) -> tuple[Mechanism, int]:
 def _enumerated(case: Case) -> tuple[Fraction, Law, Law]:
     """e^ε of adding or removing x or x' for certain, and the laws of the samples of both data sets."""
     mechanism, count = _mechanism(case)
-    others: dict[int, Fraction] = dict.fromkeys(range(count), case["rate_of_others"])
+    drawn: Fraction = case["rate_of_others"]
+    others = dict.fromkeys(range(count), drawn)
     everyone = dict.fromkeys(range(count), _ONE)
     worst = max(loss(mechanism, record, _ONE, everyone) for record in (count, count + 1))
     here, there = (
