@@ -115,17 +115,17 @@ def _group_law(shift: float, rate: Fraction, size: int, *, mirrored: bool, swapp
     atoms = _outside(*outside, above=up) if missing else NO_ATOMS
     if not mixture or mixture[-1][1] == 0.0:  # the records are known where they are drawn, and do nothing otherwise
         return _known_if_drawn(none_drawn, mirrored=mirrored, swapped=swapped, up=up)
-    infinite = -math.inf, math.inf
+    lowest, highest = (-math.inf, -math.inf), (math.inf, math.inf)
     if mirrored:
-        spread = MixtureSpread(mixture, mirror, (infinite[0],) * 2, (infinite[1],) * 2)
+        spread = MixtureSpread(mixture, mirror, lowest, highest)
     else:
         end = Enclosure.of(none_drawn, precision=_BITS).log() if none_drawn else None
-        least = (infinite[0],) * 2 if end is None else (end.lower_float, end.upper_float)
+        least = lowest if end is None else (end.lower_float, end.upper_float)
         nothing = ((1.0, 0.0),)
         if swapped:
-            spread = MixtureSpread(nothing, mirror, (infinite[0],) * 2, (-least[1], -least[0]))
+            spread = MixtureSpread(nothing, mirror, lowest, (-least[1], -least[0]))
         else:
-            spread = MixtureSpread(mixture, nothing, least, (infinite[1],) * 2)
+            spread = MixtureSpread(mixture, nothing, least, highest)
     return Law(spread, atoms, 1.0, Direction.REMOVE)
 
 
