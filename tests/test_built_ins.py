@@ -120,8 +120,8 @@ def has_its_options_in_the_checker(item: BuiltIn) -> bool:
 
 
 def has_its_formula_in_the_checker(item: BuiltIn) -> bool:
-    of_keys = (*formulas.SANITISERS, *formulas.KEY_SAMPLERS)
-    return item.name in {**formulas.MECHANISMS, **formulas.SAMPLERS, **dict.fromkeys((*of_keys, formulas.CONSTRAINED))}
+    others = (*formulas.SANITISERS, *formulas.KEY_SAMPLERS, formulas.CONSTRAINED, *formulas.TOGETHER)
+    return item.name in {**formulas.MECHANISMS, **formulas.SAMPLERS, **dict.fromkeys(others)}
 
 
 def is_mutated(item: BuiltIn) -> bool:
@@ -131,6 +131,8 @@ def is_mutated(item: BuiltIn) -> bool:
 RECORDS, KEYS = ("mechanism", "sampler"), ("sanitiser", "key sampler")
 _MADE = "certdp.dpis makes it; users name it in options alone"
 OF_TRAINING: Mapping[str, str] = {"dpis": _MADE, "dpis-step": _MADE}
+TOGETHER = formulas.TOGETHER
+OF_BATCHES = "its scheme has no expression; the claims batches/* guard it"
 AUDITS = "tests/test_audits.py"
 FORGERIES = "tests/verification/checker/test_forgeries.py"
 OWN = {
@@ -191,6 +193,8 @@ PLACES = (
         {
             "full": "its rate is the constant 1",
             "privacy-constrained": "its rate is solved for a target; the claims constrained/* guard it",
+            "fixed-batches": OF_BATCHES,
+            "truncated-poisson": OF_BATCHES,
         },
     ),
     Place(
@@ -212,6 +216,7 @@ PLACES = (
         used_in(AUDITS),
         {
             "coreset": "weights as importance does, at another rate",
+            **dict.fromkeys(TOGETHER, "audits are of data sets of few records, of which no batch is drawn"),
         },
     ),
     Place(
@@ -219,6 +224,7 @@ PLACES = (
         "a certificate that names {class} in CORPUS, so that every alteration of it is tried",
         (*RECORDS, *KEYS),
         used_in(FORGERIES),
+        dict.fromkeys(TOGETHER, "no kind of certificate speaks of records that are drawn together"),
     ),
 )
 

@@ -61,7 +61,10 @@ def delta_by_lattice(parts: Sequence[tuple[Cells, int]], epsilon: Enclosure, *, 
     merged, most = _merged(parts), _most_points(points)
     level = non_negative("epsilon", epsilon)
     return _refined(
-        lambda gap: _delta(merged, level.lower_float, level.upper_float, most, gap), most, Fraction(_LOOSE_DELTA)
+        lambda gap: _delta(merged, level.lower_float, level.upper_float, most, gap),
+        most,
+        Fraction(_LOOSE_DELTA),
+        two_sided=_two_sided(merged),
     )
 
 
@@ -94,10 +97,19 @@ def epsilon_by_lattice(parts: Sequence[tuple[Cells, int]], delta: Enclosure, *, 
     target = probability("delta", delta)
     if target.lower_float <= 0.0:
         raise InvalidValue("delta", delta, "an enclosure of numbers in (0, 1]")
-    return _refined(lambda gap: _epsilon(merged, target, most, gap), most, Fraction(_LOOSE))
+    return _refined(
+        lambda gap: _epsilon(merged, target, most, gap), most, Fraction(_LOOSE), two_sided=_two_sided(merged)
+    )
 
 
-def _refined(bounded: Callable[[float], Enclosure], most: int | None, loose: Fraction) -> Enclosure:
+def _two_sided(parts: Parts) -> bool:
+    """Whether there is a lower end that finer lattices may raise."""
+    return all(cells.below is not None for cells, _ in parts)
+
+
+def _refined(
+    bounded: Callable[[float], Enclosure], most: int | None, loose: Fraction, *, two_sided: bool = True
+) -> Enclosure:
     """Enclose with two lattices, and finer ones as long as both ends lie apart; what a coarser one proves stays."""
     found, refusal = None, None
     for gap in (GAP,) if most is not None else (_COARSER_GAP, GAP, *_FINER_GAPS):
@@ -109,7 +121,7 @@ def _refined(bounded: Callable[[float], Enclosure], most: int | None, loose: Fra
                 break
             continue
         found = further if found is None else found.intersection(further)
-        if gap != _COARSER_GAP and found.upper - found.lower <= found.upper * loose:
+        if gap != _COARSER_GAP and (not two_sided or found.upper - found.lower <= found.upper * loose):
             break
     if found is None:
         raise refusal if refusal is not None else AssertionError

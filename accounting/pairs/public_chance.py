@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 from functools import reduce
@@ -15,7 +16,7 @@ from ..errors import InvalidType, InvalidValue
 from ..loss_distribution.cells import Cells, LossLaw
 from ..loss_distribution.combined import MixedLaw
 from ..relations import Direction
-from .laws import DeltaLaw, LossCells, PureLaw, RenyiLaw
+from .laws import DeltaLaw, LossCells, PureLaw, RenyiEstimate, RenyiLaw
 from .pair import Pair, checked_pair
 
 Chances: TypeAlias = tuple[tuple[Enclosure, Pair], ...]
@@ -90,6 +91,21 @@ class PublicChance(Pair):
             # less 1 at once: for τ near 0 the sum would lose it
             excess = sum((chance * (law(alpha, direction) * (alpha - 1)).expm1() for chance, law in known), zero)
             return excess.log1p() / (alpha - 1)
+
+        return mean
+
+    @property
+    def renyi_estimate(self) -> RenyiEstimate | None:
+        """About the same in binary64; None where a part has no estimate."""
+        estimates = [(float(chance.midpoint), pair.renyi_estimate) for chance, pair in self.parts]
+        known = [(chance, estimate) for chance, estimate in estimates if estimate is not None]
+        if len(known) < len(estimates):
+            return None
+
+        def mean(order: float, direction: Direction) -> float:
+            exponents = [math.log(p) + (order - 1) * estimate(order, direction) for p, estimate in known]
+            top = max(exponents)
+            return max((top + math.log(sum(math.exp(x - top) for x in exponents))) / (order - 1), 0.0)
 
         return mean
 

@@ -16,7 +16,7 @@ from ..relations import Direction
 from . import response
 from .finite import FinitePair
 from .gaussian import SampledGaussian
-from .laws import DeltaLaw, LossCells, PureLaw, RenyiLaw
+from .laws import DeltaLaw, LossCells, PureLaw, RenyiEstimate, RenyiLaw
 from .pair import Pair, Sampled, checked_pair
 
 
@@ -72,6 +72,12 @@ class Symmetrised(Pair):
             return (least if law is None else least.minimum(response.renyi(law(Direction.REMOVE), order))).hull(0)
 
         return bound
+
+    @property
+    def renyi_estimate(self) -> RenyiEstimate | None:
+        """A quick estimate of the bound of τ(α): ρα; None where no ρ is known."""
+        rho = self.zero_concentrated
+        return None if rho is None else lambda order, _: rho.upper_float * order
 
     @property
     def zero_concentrated(self) -> Enclosure | None:

@@ -62,6 +62,11 @@ class Rate(ABC):
         return None
 
     @property
+    def size(self) -> int | None:
+        """How many records it draws from, where they are drawn together; None where each is drawn by itself."""
+        return None
+
+    @property
     def ceiling(self) -> float:
         """A bound of ψ for every record that is drawn so, whatever its norms."""
         return inf

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import final
+from typing import Protocol, TypeAlias, final
 
 import numpy as np
 from attrs import frozen
@@ -39,6 +39,29 @@ NEGLIGIBLE = 2.0**-960
 """Probabilities below this are drawn as 0: such a record is never drawn."""
 
 
+Indices: TypeAlias = NDArray[np.int64]
+
+
+class ChoosingCoins(Protocol):
+    """What records are drawn with together."""
+
+    def integers(self, bound: int, size: int) -> list[int]:
+        """`size` independent integers, uniform below `bound`."""
+        ...
+
+    def bernoulli(self, probabilities: Floats) -> NDArray[np.bool_]:
+        """Independent draws with these probabilities."""
+        ...
+
+
+class JointDraw(Protocol):
+    """How records are drawn together, where they are not drawn independently."""
+
+    def members(self, size: int, coins: ChoosingCoins) -> Indices:
+        """The places of those drawn of `size` records, rising."""
+        ...
+
+
 @final
 @frozen(eq=False)
 class Realisation:
@@ -51,12 +74,14 @@ class Realisation:
             none.
         reach: per record, what is proven about other weights, by its place in `feasible_weights.REACHES`; None where
             the rate aims at none.
+        batches: how the records are drawn together; None where each is drawn by itself.
     """
 
     probability: Floats
     weight: Floats
     gap: float | None = None
     reach: NDArray[np.uint8] | None = None
+    batches: JointDraw | None = None
 
 
 class Features:

@@ -40,6 +40,16 @@ def _draws_at_all(subject: SamplerSubject, _: Case) -> Finding:
     return kept() if refusal is None else broken(refusal, "a draw; state constants with which it can: options=…")
 
 
+def _each_by_itself(subject: SamplerSubject) -> str | None:
+    together = any(drawing.size is not None for drawing in subject.drawings)
+    return "it draws records together" if together else _draws(subject)
+
+
+def _together(subject: SamplerSubject) -> str | None:
+    apart = any(drawing.size is None for drawing in subject.drawings)
+    return "it draws each record by itself" if apart else _draws(subject)
+
+
 def _cases(subject: SamplerSubject, least: int = 1) -> SearchStrategy[Case]:
     """Return a strategy for a sampler with constants, and a few records."""
     from hypothesis import strategies
@@ -48,7 +58,9 @@ def _cases(subject: SamplerSubject, least: int = 1) -> SearchStrategy[Case]:
         return strategies.fixed_dictionaries(
             {
                 "constants": strategies.just(drawing),
-                "records": strategies.lists(drawing.record(), min_size=least, max_size=4).map(tuple),
+                "records": strategies.lists(
+                    drawing.record(), min_size=drawing.size or least, max_size=drawing.size or 4
+                ).map(tuple),
             }
         )
 
@@ -179,21 +191,36 @@ def _frequency_cases(subject: SamplerSubject) -> SearchStrategy[Case]:
 def _drawn_as_stated(subject: SamplerSubject, case: Case) -> Finding:
     """Many copies of a record are drawn about as often as its probability says."""
     drawing, record = case["constants"], case["record"]
-    alone = _realised(drawing, (record,))
+    alone = _realised(drawing, (record,) * (drawing.size or 1))
     if alone is None:
         return kept(_NOTHING)
-    ((stated, _),) = _rows(alone)
-    rate, coins, hits, left = drawing.rate(), Coins.seeded(case["seed"]), 0, subject.draws
-    while left:
-        features = Features(_matrix((record,) * min(left, _DRAWS_AT_ONCE)))
+    (stated, _), *_ = _rows(alone)
+    rate, coins, hits, done = drawing.rate(), Coins.seeded(case["seed"]), 0, 0
+    while done < subject.draws:
+        features = Features(_matrix((record,) * (drawing.size or min(subject.draws - done, _DRAWS_AT_ONCE))))
         hits += len(draw_from(features, rate.realise(features), coins))
-        left -= len(features)
-    likely = binomial_interval(hits, subject.draws, _CONFIDENCE)
+        done += len(features)
+    likely = binomial_interval(hits, done, _CONFIDENCE)  # of batches the frequency spreads no more than that
     if likely.contains(stated):
         return kept()
-    return broken(
-        f"{hits} of {subject.draws} copies of {record} drawn", f"a rate in {formatted(likely)}; stated is {stated!r}"
-    )
+    return broken(f"{hits} of {done} copies of {record} drawn", f"a rate in {formatted(likely)}; stated is {stated!r}")
+
+
+def _draws_batches(_: SamplerSubject, case: Case) -> Finding:
+    """What is drawn together are places of the records, rising; equal coins draw the same."""
+    drawing, records = case["constants"], case["records"]
+    found = _realised(drawing, records)
+    if found is None:
+        return kept(_NOTHING)
+    if found.batches is None:
+        return broken("no rule by which records are drawn together", "one, because the rate states a size")
+    for seed in range(4):
+        members = found.batches.members(len(records), Coins.seeded(seed)).tolist()
+        if members != sorted(set(members) & set(range(len(records)))):
+            return broken(f"places {members}", f"places from 0 to {len(records) - 1}, rising, each once")
+        if members != found.batches.members(len(records), Coins.seeded(seed)).tolist():
+            return broken("other places with the same coins", members)
+    return kept()
 
 
 def _amplifies(_: SamplerSubject, case: Case) -> Finding:
@@ -241,7 +268,7 @@ def _size_options(subject: SamplerSubject) -> tuple[str, ...]:
 def _no_size(subject: SamplerSubject) -> str | None:
     if not _size_options(subject):
         return f"no option has one of the names {', '.join(_LARGER_DRAWS_MORE)}"
-    return _draws(subject)
+    return _each_by_itself(subject)
 
 
 def _size_cases(subject: SamplerSubject) -> SearchStrategy[Case]:
@@ -315,14 +342,14 @@ LAWS: tuple[Law[SamplerSubject], ...] = (
     Law(
         name="arithmetic",
         says="the probability drawn, its estimate in floats and the stated expression are the same number",
-        absence=_draws,
+        absence=_each_by_itself,
         cases=_cases,
         examine=_arithmetics_agree,
     ),
     Law(
         name="independence",
         says="probability and weight of a record depend on no other record, nor on where it stands",
-        absence=_draws,
+        absence=_each_by_itself,
         cases=_cases,
         examine=_independent,
     ),
@@ -349,9 +376,16 @@ LAWS: tuple[Law[SamplerSubject], ...] = (
         most=10,
     ),
     Law(
+        name="batches",
+        says="records drawn together are places of the data, each once; equal coins draw the same",
+        absence=_together,
+        cases=_cases,
+        examine=_draws_batches,
+    ),
+    Law(
         name="amplification",
         says="ψ is at least what the probability drawn and the weight applied cost",
-        absence=_draws,
+        absence=_each_by_itself,
         cases=_cases,
         examine=_amplifies,
     ),

@@ -204,6 +204,11 @@ class Drawing:
             return _checked(plugin.rate_for(self.loss), Rate, "rate_for")
         return StatedRate(_checked(plugin.rate, SamplingRate, "rate"))
 
+    @property
+    def size(self) -> int | None:
+        """How many records it draws from, where they are drawn together; None where each is drawn by itself."""
+        return self.rate().size
+
     def record(self) -> SearchStrategy[tuple[float, ...]]:
         """Return a strategy for one record that the sampler draws from."""
         return Ground(2, self.bound).record()
@@ -255,7 +260,8 @@ def sampler_subject(setups: tuple[Setup, ...], draws: int) -> SamplerSubject:
         for drawing in (Drawing(setup, loss, bound) for loss in _LOSSES for bound in _BOUNDS):
             try:
                 with nothing_escapes():
-                    drawing.rate().realise(Features(np.asarray([[drawing.bound, 0.0], [0.0, drawing.bound / 4]])))
+                    two = np.asarray([[drawing.bound, 0.0], [0.0, drawing.bound / 4]])
+                    drawing.rate().realise(Features(np.resize(two, (drawing.size or 2, 2))))
             except CertdpError as error:
                 if drawing.chooses:  # for other losses and records it may draw; a stated rate is there for all
                     refusal = refusal or str(error)

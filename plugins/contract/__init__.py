@@ -52,7 +52,7 @@ from .mechanism import KnowsAdmissible, Mechanism, Release, StatesNoiseRelativel
 from .neighbours import KnowsNeighbours, Neighbours
 from .optional import NOT_GIVEN, Choice, positive_if_given, require_one, whole_if_given
 from .options import Option, build, options, payments, stated
-from .parameters import Real, flag, named, non_negative, norm_order, number, positive, probability
+from .parameters import Real, flag, named, non_negative, norm_order, number, positive, probability, whole
 from .released_parameters import (
     Worst,
     as_they_came_out,
@@ -168,6 +168,7 @@ __all__ = [
     "sqrt",
     "stated",
     "stated_ends",
+    "whole",
     "whole_if_given",
     "with_values",
     "worst_at",

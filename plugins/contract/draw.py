@@ -14,8 +14,11 @@ from .sampler import Sampler
 
 
 def draw_from(features: Features, realisation: Realisation, coins: Coins) -> WeightedSample:
-    """Draw each record independently with its realised probability."""
-    chosen = np.flatnonzero(coins.bernoulli(realisation.probability))
+    """Draw each record independently with its realised probability, or all together where they are realised so."""
+    if realisation.batches is None:
+        chosen = np.flatnonzero(coins.bernoulli(realisation.probability))
+    else:
+        chosen = realisation.batches.members(len(features), coins)
     return WeightedSample(features.records[chosen], realisation.weight[chosen])
 
 

@@ -7,13 +7,11 @@ from typing import Any, TypeAlias
 
 from ...accounting.errors import InvalidValue
 from ...accounting.exact import Number
-from ...accounting.provenance import Declared, Public, declared_number
-from .parameters import positive
+from ...accounting.provenance import Declared, Public
+from .parameters import positive, whole
 
 Choice: TypeAlias = Declared[Fraction | None]
 """A declared exact number, or none."""
-
-_NAME = "parameter"
 
 NOT_GIVEN: Choice = Public(None)
 """The default of a parameter that may be left out."""
@@ -32,12 +30,7 @@ def whole_if_given(value: Declared[Number] | Choice) -> Choice:
     match value:
         case Public(None):
             return NOT_GIVEN
-    return declared_number(
-        value,  # type: ignore[arg-type]  # a number from here on
-        lambda number: number.denominator == 1 and number >= 1,
-        "a whole number ≥ 1",
-        parameter=_NAME,
-    )
+    return whole(value)  # type: ignore[arg-type]  # a number from here on
 
 
 def require_one(**choices: Declared[Any]) -> None:

@@ -45,6 +45,13 @@ def probability(value: Declared[Number]) -> Real:
     return declared_number(value, lambda number: 0 <= number <= 1, "a probability: 0 ≤ q ≤ 1", parameter=_NAME)
 
 
+def whole(value: Declared[Number]) -> Real:
+    """Read a declared whole number of at least 1."""
+    return declared_number(
+        value, lambda number: number.denominator == 1 and number >= 1, "a whole number ≥ 1", parameter=_NAME
+    )
+
+
 def norm_order(value: Declared[Norm | Number]) -> Declared[Norm]:
     """A declared norm: a number ≥ 1, or inf."""
     return declared(value, Norm.of, parameter=_NAME)
@@ -70,6 +77,17 @@ def _without_unit(value: Any, parameter: str) -> Any:
     if isinstance(value, Released) and isinstance(value.value, Quantity):
         return value.map(lambda quantity: quantity.number_for(parameter), within=value.within)
     return value
+
+
+def require_public(**values: Declared[Any]) -> None:
+    """Check that parameters are declared public.
+
+    Raises:
+        InvalidValue: for a released one, with its name.
+    """
+    for name, value in values.items():
+        if not isinstance(value, Public):
+            raise InvalidValue(name, value, "a Public value", "What it costs for every value it may take is not known")
 
 
 def named(_: type, fields: list[Attribute[Any]]) -> list[Attribute[Any]]:

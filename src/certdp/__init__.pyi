@@ -85,6 +85,7 @@ from .runs.statements import StatedRelease as StatedRelease
 from .runs.statements import stated_release as stated_release
 from .samplers.coreset import Coreset as Coreset
 from .samplers.every_key import EveryKey as EveryKey
+from .samplers.fixed_batches import FixedBatches as FixedBatches
 from .samplers.full import Full as Full
 from .samplers.importance import Importance as Importance
 from .samplers.listed_rates import ListedRates as ListedRates
@@ -92,6 +93,7 @@ from .samplers.poisson import Poisson as Poisson
 from .samplers.pps import Pps as Pps
 from .samplers.ppswor import Ppswor as Ppswor
 from .samplers.privacy_constrained import PrivacyConstrained as PrivacyConstrained
+from .samplers.truncated_poisson import TruncatedPoisson as TruncatedPoisson
 from .verification.certificates.artefacts import artefact_certificate as artefact_certificate
 from .verification.checker import Verdict as Verdict
 from .verification.checker import check as check
@@ -125,6 +127,7 @@ __all__ = [
     "EveryKey",
     "ExPost",
     "ExPostRun",
+    "FixedBatches",
     "Full",
     "GaussianSteps",
     "GaussianSum",
@@ -169,6 +172,7 @@ __all__ = [
     "Sampler",
     "StatedRelease",
     "ThresholdSample",
+    "TruncatedPoisson",
     "Undecided",
     "User",
     "Verdict",

@@ -244,6 +244,8 @@ SAMPLERS: Final[dict[str, Callable[[Options], tuple[Tree, bool]]]] = {
 }
 """The rate, and whether drawn records are weighted."""
 CONSTRAINED: Final = "privacy-constrained"
+TOGETHER: Final = ("fixed-batches", "truncated-poisson")
+"""Samplers of which no kind of certificate speaks: they draw records together, and have no rate of a record's own."""
 SANITISERS: Final = ("pws-keys", "pws-frequencies")
 KEY_SAMPLERS: Final = ("every-key", "listed-rates", "ppswor", "pps")
 
@@ -321,6 +323,8 @@ def hold_sampler(statement: Statement, rate: Tree, weighted: bool, domain: Domai
     """Hold a rate stated against what the sampler named declares."""
     if not _is_own("sampler", statement):
         return
+    if statement["name"] in TOGETHER:
+        raise Refused(f"of {statement['name']}, which draws records together, nothing is proven here")
     if statement["name"] not in SAMPLERS:
         raise Refused(f"certificates of {statement['name']} sampling are of another kind")
     options = _take("sampler", statement)

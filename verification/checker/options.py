@@ -89,6 +89,7 @@ _NOT_NEGATIVE: Final = _number("a number of at least 0", lambda number: number >
 _PROBABILITY: Final = _number("a number in [0, 1]", lambda number: 0 <= number <= 1)
 _SHARE: Final = _number("a number in (0, 1]", lambda number: 0 < number <= 1)
 _FROM_ONE: Final = _number("a number of at least 1", lambda number: number >= 1)
+_FROM_ONE_WHOLE: Final = _whole(1)
 _ORDER: Final = Value('the order of a norm, at least 1, or "inf"', is_order)
 _SPACING: Final = _number(
     "a number in [2^-500, 2^500]", lambda number: Fraction(1, 2**500) <= number <= Fraction(2**500)
@@ -138,6 +139,22 @@ def _hold_sizes(options: Options) -> None:
 def _hold_target(options: Options) -> None:
     if {"delta", "order"} <= options.keys():
         raise Refused("a target has the option delta or the option order, not both")
+
+
+def _hold_batch(options: Options) -> None:
+    if exact(options, "batch_size") > exact(options, "data_size"):
+        raise Refused("the option batch_size is at most the option data_size")
+
+
+def _hold_fixed(options: Options) -> None:
+    """A share of a number of records that is stated has to be a whole number of them."""
+    _exactly_one("batch_size", "rate")(options)
+    if "batch_size" in options:
+        if "data_size" not in options:
+            raise Refused("the option batch_size needs the option data_size")
+        _hold_batch(options)
+    elif "data_size" in options and (exact(options, "rate") * exact(options, "data_size")).denominator != 1:
+        raise Refused("the option rate is a share of the option data_size that is a whole number")
 
 
 def _same_dimension(options: Options, domain: Domain) -> None:
@@ -229,6 +246,19 @@ SAMPLERS: Final[dict[str, Plugin]] = {
         dict.fromkeys(("m", "n", "mean_squared_norm", "radius"), _POSITIVE) | {"mixing": _SHARE},
         together=_hold_size,
         within=lambda options, domain: _reaches(exact(options, "radius"), "2", domain),
+    ),
+    "fixed-batches": Plugin(
+        {"batch_size": _FROM_ONE_WHOLE.optional, "data_size": _FROM_ONE_WHOLE.optional, "rate": _SHARE.optional},
+        together=_hold_fixed,
+    ),
+    "truncated-poisson": Plugin(
+        {
+            "rate": _number("a number in (0, 1] that is above 0 in binary64", lambda q: q <= 1 and float(q) > 0),
+            "batch_size": _FROM_ONE_WHOLE,
+            "data_size": _FROM_ONE_WHOLE,
+            "at_most": _one_of("true", "false"),
+        },
+        together=_hold_batch,
     ),
     "dpis": Plugin(dict.fromkeys(("batch", "norm_sum", "clip"), _POSITIVE), together=_hold_norm_sum),
     "every-key": Plugin({}),

@@ -24,6 +24,7 @@ from ..accounting.notions import Approximate, Bound, Pure
 from ..accounting.pairs.domination import dominates
 from ..accounting.provenance import Released
 from ..accounting.relations import RECORD, Record, Relation, require_same
+from ..accounting.sampling.batches import BatchRate
 from ..accounting.sampling.clipping import Outside
 from ..accounting.sampling.releases import Releases, ResampleEach, SampleOnce
 from ..accounting.sampling.worst_cases import Case
@@ -364,6 +365,14 @@ def _fits(wanted: Releases, declared: Releases, used: int) -> bool:
 
 def _check_within(step: SampledRun, declared: SampledRun) -> None:
     """Raise unless every record's pair and rate in the step are within the declared ones."""
+    batches = [run.drawing for run in (step, declared) if isinstance(run.drawing, BatchRate)]
+    if batches and step.drawing != declared.drawing:
+        raise InvalidValue(
+            "step.sampler",
+            step.sampler,
+            f"the scheme declared, {declared.sampler}",
+            "Of batches drawn as a whole only the same ones are known to be within those declared",
+        )
     if step.derived != declared.derived:  # the pairs compared are about different changes
         raise InvalidValue(
             "step.mechanism",

@@ -11,6 +11,7 @@ from ..accounting.enclosures import Enclosure
 from ..accounting.errors import InvalidValue, known_keywords
 from ..accounting.notions import PURE
 from ..accounting.relations import RECORD, ZERO_OUT
+from ..accounting.sampling.batches import BatchRate
 from ..accounting.sampling.every_value import ExPost
 from ..accounting.units import Delta, Epsilon
 from ..verification.certificates.approximate import (
@@ -249,6 +250,13 @@ def _require_stateable(run: SampledRun[Any] | Plan[Any]) -> None:
             "guarantee_certificate(run)",
         )
     for part in run.sampled_parts:
+        if isinstance(part.drawing, BatchRate):
+            raise InvalidValue(
+                "certificate",
+                f"batches by {part.sampler.about.name}",
+                "a sampler that draws each record by itself, such as poisson",
+                "There is no kind of certificate yet for records that are drawn together: leave the certificate out",
+            )
         if part.relation == ZERO_OUT or part.derived:
             raise InvalidValue(
                 "certificate",

@@ -25,6 +25,7 @@ from ..accounting.norms import Norm
 from ..accounting.notions import APPROXIMATE, PURE, Approximate, Bound, Notion, Pure
 from ..accounting.pairs import Pair
 from ..accounting.relations import ADD_REMOVE, ELEMENT, RECORD, REPLACE, AddRemove, Change, Record, Unit, User
+from ..accounting.sampling.batches import Batches, BatchRate
 from ..accounting.sampling.clipping import Outside
 from ..accounting.sampling.domains import NormBall
 from ..accounting.sampling.drawing import Rate, StatedRate
@@ -32,7 +33,7 @@ from ..accounting.sampling.every_value import ExPost, moves, released_within
 from ..accounting.sampling.losses import GaussianLoss, Loss, PureLoss
 from ..accounting.sampling.profiles import PureProfile, for_every_value, plus_payments, within
 from ..accounting.sampling.rate import ALWAYS
-from ..accounting.sampling.releases import Releases, SampleOnce
+from ..accounting.sampling.releases import Releases, SampleOnce, Seen
 from ..accounting.sampling.worst_cases import Case, WorstCases, case_on_axis, worst_cases
 from ..accounting.units import Delta, Epsilon
 from ..plugins.contract import (
@@ -66,6 +67,9 @@ _LARGEST_USER = 64
 
 _AS_MANY = Theorem("law", "records of one user: comonotone density ratios, by Poisson sampling of each")
 _REPLACED = Theorem("law", "replaced records: countermonotone density ratios, in both orientations")
+
+
+_BATCHES = Theorem("law", "batches drawn as a whole: one place that a record takes from another one")
 
 
 def _assumed_of(unit: Unit) -> tuple[Assumption, ...] | None:
@@ -194,6 +198,8 @@ class SampledRun(RunPart[U]):
     def _own_relation(self) -> Change:
         """The relation that the pairs which the mechanism declares are about, under this sampler."""
         common = set(self.mechanism.about.relations) & set(self.sampler.about.relations)
+        if self._batches is not None and ADD_REMOVE in self.mechanism.about.relations:
+            return self._batches.relations[0]
         if ADD_REMOVE in common:
             return ADD_REMOVE
         if REPLACE in common and self.drawing == StatedRate(ALWAYS) and not open_parameters("sampler", self.sampler):
@@ -208,7 +214,17 @@ class SampledRun(RunPart[U]):
     @cached_property
     def derived(self) -> bool:
         """Whether its pairs follow from those that the mechanism declares by a theorem about several records."""
-        return self._size > 1 or (self.relation == REPLACE and self._own_relation != REPLACE)
+        return (
+            self._batches is not None or self._size > 1 or (self.relation == REPLACE and self._own_relation != REPLACE)
+        )
+
+    @property
+    def _batches(self) -> Batches | None:
+        """The scheme that draws records together; None where each is drawn by itself."""
+        match self.drawing:
+            case BatchRate(batches):
+                return batches
+        return None
 
     @property
     def _size(self) -> int:
@@ -223,6 +239,9 @@ class SampledRun(RunPart[U]):
         if not isinstance(self.relation, Change):
             raise InvalidType("relation", self.relation, "ADD_REMOVE, REPLACE or ZERO_OUT, or None")
         own = self._own_relation
+        if self._batches is not None:
+            self._check_batches(self._batches)
+            return
         if self.relation == own and self._size == 1:
             return
         sampler, mechanism = self.sampler.about, self.mechanism.about
@@ -241,6 +260,20 @@ class SampledRun(RunPart[U]):
                 f"{own.name} per record",
                 "A sampler that solves for its weights, and released parameters, are accounted for under that alone",
             )
+
+    def _check_batches(self, batches: Batches) -> None:
+        """Refuse what no theorem covers for records that are drawn together."""
+        name = self.sampler.about.name
+        if self.relation not in batches.relations:
+            known = " or ".join(relation.name for relation in batches.relations)
+            remedy = "The number of records is public: nothing is stated about data sets with another one"
+            raise InvalidValue("relation", self.relation.name, f"{known}, on batches by {name}", remedy)
+        if self._size > 1:
+            remedy = "No theorem is known for several records of a user in one batch: draw them by poisson"
+            raise InvalidValue("unit", self.unit, f"RECORD or ELEMENT, on batches by {name}", remedy)
+        if self.payments:
+            remedy = "What a batch costs for every value of a released parameter is not known: declare it public"
+            raise InvalidValue("mechanism", self.mechanism.about.name, "public parameters", remedy)
 
     def _changed(self, base: Pair, rate: Enclosure) -> Pair:
         """The pair of the release about the change that the run protects against.
@@ -271,7 +304,8 @@ class SampledRun(RunPart[U]):
         """
         if self.open_parameters:
             refuse_chosen("parameters", self.payments)
-        loss, rate = loss_for_every_value(self.mechanism), rate_for_every_value(self.sampler)
+        loss = loss_for_every_value(self.mechanism)
+        rate = ALWAYS if self._batches is not None else rate_for_every_value(self.sampler)
         domain = None if self.domain is None else self.domain.for_every_value
         found = worst_cases(loss, rate, domain, precision=self.precision, joined=self.derived)
         # which value comes out is not the data's choice
@@ -292,10 +326,20 @@ class SampledRun(RunPart[U]):
                 self._require_domain()
                 return WorstPairs((rate.dominating(precision=self.precision),), ())
 
-        def run(cases: Iterable[Case]) -> tuple[Pair, ...]:
-            return tuple(self.releases.pair(case.pair, case.rate, self._changed) for case in cases)
+        def run(cases: Iterable[Case], seen: Seen) -> tuple[Pair, ...]:
+            return tuple(self.releases.pair(case.pair, case.rate, seen) for case in cases)
 
-        return WorstPairs(run(self.worst_cases.bounding), run(self.worst_cases.reached))
+        bounding = run(self.worst_cases.bounding, self._changed)
+        match self.drawing:
+            case BatchRate(batches):
+
+                def reached(base: Pair, _: Enclosure) -> Pair:
+                    found = batches.reached(base, self.relation)
+                    assert found is not None  # the cases reached are those of Gaussian sums
+                    return found
+
+                return WorstPairs(bounding, run(self.worst_cases.reached, reached))
+        return WorstPairs(bounding, run(self.worst_cases.reached, self._changed))
 
     def pure(self) -> Guarantee[Pure, Change, U]:
         """The pure ε: by the pairs, or by the certified supremum of ψ where that is less.
@@ -496,7 +540,10 @@ class SampledRun(RunPart[U]):
         Raises:
             InvalidType, InvalidValue: for whatever `release` would refuse.
         """
-        return prepared(self.mechanism, self.drawing.realise, self.releases, records, self.domain, outside, coins)
+        found = prepared(self.mechanism, self.drawing.realise, self.releases, records, self.domain, outside, coins)
+        if self._batches is not None:
+            self._batches.require_size_for(self.relation, len(found.features))
+        return found
 
     # At the ends of ranges
 
@@ -588,7 +635,11 @@ class SampledRun(RunPart[U]):
                 eta = rate.rounding
                 rounding = [Assumption("relative rounding of probability and weight", str(eta))] if eta else []
                 about = [*domain, *unit, *rounding, *released]
+                if self._batches is not None:
+                    about.extend(self._batches.assumptions)
                 dominated = _DOMINATION.conclude([*self._premises, *paid], about)
+                if self._batches is not None:
+                    return self.releases.theorem.conclude([_BATCHES.conclude([dominated])])
                 if self._size > 1:
                     dominated = _AS_MANY.conclude([dominated])
                 if self.derived and self.relation == REPLACE:
