@@ -120,9 +120,17 @@ def test_samples_of_samples_multiply_their_rates() -> None:
     assert delta(nested, "0.01") == delta(PoissonSampled("1/8", Laplace(1)), "0.01")
 
 
-def test_sampling_under_replace_is_refused() -> None:
-    with pytest.raises(InvalidValue, match="ADD_REMOVE"):
-        PoissonSampled("0.5", Gaussian(1)).run(REPLACE)
+def test_sampling_under_replace() -> None:
+    """Sums with noise have a pair, which normal noise alone is known to reach; what else is released is refused."""
+    normal = PoissonSampled("0.01", Gaussian(1)).run(REPLACE).epsilon(Delta("1e-5")).epsilon
+    assert normal.upper == pytest.approx(0.209371556)
+    assert normal.lower == pytest.approx(normal.upper)
+    mixed = PoissonSampled("0.01", Composed((Gaussian(1), Laplace(2)))).run(REPLACE).epsilon(Delta("1e-5")).epsilon
+    assert mixed.lower is None
+    assert mixed.upper > normal.upper
+    for event in (NonPrivate(), DiscreteLaplace(1, 1), PoissonSampled("0.5", Gaussian(1))):
+        with pytest.raises(InvalidValue, match="ADD_REMOVE"):
+            PoissonSampled("0.5", event).run(REPLACE)
     assert delta(PoissonSampled(1, Gaussian(1)), 1, REPLACE) == delta(Gaussian("0.5"), 1)
     assert delta(PoissonSampled(0, Gaussian(1)), 1, REPLACE) == (0, 0)
 

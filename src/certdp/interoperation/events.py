@@ -30,6 +30,7 @@ from ..accounting.pairs import (
     Pair,
     RenyiCurve,
     ZeroConcentratedCurve,
+    changed,
     compose_pairs,
 )
 from ..accounting.relations import ADD_REMOVE, REPLACE, Change
@@ -387,23 +388,36 @@ class PoissonSampled(Event):
     event: Event = field(validator=_event, metadata={"content": CHILD})
 
     def pair(self, relation: Change) -> Pair:
-        """The amplified pair.
+        """The amplified pair; under replace, of sums with noise, the one that dominates both orientations.
 
         Raises:
-            InvalidValue: under replace: sampling amplifies under add/remove.
+            InvalidValue: under replace, for other events on the sample: what they say of one record is not enough.
         """
         if not self.sampling_probability:
             return NOTHING
-        if relation != ADD_REMOVE and self.sampling_probability < 1:
-            raise InvalidValue("relation", relation.name, "ADD_REMOVE, for a sample: sampling amplifies under that")
+        if relation == REPLACE and self.sampling_probability < 1:
+            found = self._replaced()
+            if found is None:
+                admissible = "ADD_REMOVE, for a sample of which other results than sums with noise are released"
+                raise InvalidValue("relation", relation.name, admissible)
+            return found
         return self.event.pair(relation).sampled(Enclosure.of(self.sampling_probability))
 
     def reached(self, relation: Change) -> Pair | None:
-        """Return the amplified pair of what the event is known to reach."""
+        """Return the amplified pair of what the event is known to reach; replaced, of Gaussian sums alone."""
+        if relation == REPLACE and 0 < self.sampling_probability < 1:
+            # opposite records reach the pair of normal noise; through a μ alone it is a bound
+            return self._replaced() if isinstance(self.event.pair(ADD_REMOVE), GaussianPair) else None
         base = self.event.reached(relation)
         if base is None:
             return None
         return NOTHING if not self.sampling_probability else base.sampled(Enclosure.of(self.sampling_probability))
+
+    def _replaced(self) -> Pair | None:
+        """The pair of one record replaced by another, from that of one that is added; None where none follows."""
+        if not _adds_noise(self.event):
+            return None
+        return changed(self.event.pair(ADD_REMOVE), Enclosure.of(self.sampling_probability), replaced=True)
 
     @property
     def assumptions(self) -> tuple[Assumption, ...]:
@@ -415,6 +429,18 @@ class PoissonSampled(Event):
     def releases(self) -> int:
         """How many results the event on the sample describes."""
         return self.event.releases
+
+
+def _adds_noise(event: Event) -> bool:
+    """Whether an event is about sums with noise alone, in which a record that is absent adds nothing."""
+    match event:
+        case Gaussian() | Laplace():
+            return True
+        case Composed():
+            return all(map(_adds_noise, event.events))
+        case SelfComposed():
+            return _adds_noise(event.event)
+    return False
 
 
 def composed(pairs: Iterable[Pair]) -> Pair:
