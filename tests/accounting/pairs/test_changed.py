@@ -161,3 +161,14 @@ def test_no_pair_where_no_theorem_gives_one() -> None:
 def test_at_rate_one_a_group_is_one_shift() -> None:
     assert changed(GaussianPair(Enclosure.of(1)), Enclosure.of(1), 3) == GaussianPair(Enclosure.of(3))
     assert changed(GaussianPair(Enclosure.of(1)), Enclosure.of(1), replaced=True) == GaussianPair(Enclosure.of(2))
+
+
+@pytest.mark.parametrize("mirrored", [False, True])
+@pytest.mark.parametrize("direction", Direction)
+def test_every_parameter_inside_is_enclosed(mirrored: bool, direction: Direction) -> None:
+    shift, rate, level = (Enclosure.between(*ends) for ends in ((1, 2), ("1/8", "1/4"), ("1/4", 1)))
+    found = GaussianGroup(shift, rate, 2, mirrored).delta(level, direction)
+    for s, q, e in product(("1", "2"), ("1/8", "1/4"), ("1/4", "1")):
+        one = group(s, q, 2, mirrored=mirrored).delta(Enclosure.of(e), direction)
+        assert found.lower <= one.lower
+        assert one.upper <= found.upper

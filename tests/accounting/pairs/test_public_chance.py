@@ -96,6 +96,14 @@ def test_the_composition_with_a_symmetrised_part_has_no_lower_end() -> None:
     assert found.lower == 0
 
 
+def test_a_law_below_is_known_where_it_is_of_every_part() -> None:
+    normal, one_sided = GaussianPair(ONE), Symmetrised(SampledGaussian(ONE, HALF))
+    for other, known in ((SampledGaussian(ONE, HALF), True), (one_sided, False)):
+        cells = PublicChance(((HALF, normal), (HALF, other))).loss_cells
+        assert cells is not None
+        assert (cells(REMOVE).below is not None) == known
+
+
 @pytest.mark.parametrize(
     "parts",
     [

@@ -57,6 +57,13 @@ def test_both_directions_have_the_curve_of_remove(base: Pair) -> None:
     assert pair.smallest_epsilon(delta, ADD) == base.smallest_epsilon(delta, REMOVE)
 
 
+def test_a_normal_pair_twice_as_far_has_half_its_squared_shift_as_rho() -> None:
+    rho = symmetrised(SampledGaussian(Enclosure.of(2), Enclosure.of("0.01"))).zero_concentrated
+    assert rho is not None
+    assert rho.contains(2)
+    assert rho.width < Fraction(1, 2**90)
+
+
 @bases
 def test_every_notion_bounds_both_directions_of_what_is_sampled(base: Pair) -> None:
     """The pair dominates the sampled one, in both directions, so that each divergence of it is at least as large."""

@@ -7,8 +7,12 @@ from typing import Any
 
 import pytest
 
+from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.accounting.expressions import Constant, Power, W, exp, expm1, maximum, minimum, norm, rounding, sqrt
+from certdp.accounting.pairs import GaussianPair
+from certdp.accounting.relations import REPLACE, ZERO_OUT, Direction, Relation
+from certdp.accounting.sampling.drawing import StatedRate
 from certdp.accounting.sampling.rate import ALWAYS, SamplingRate
 
 X = norm(1)
@@ -50,3 +54,16 @@ def test_rounding_counts_operations() -> None:
     many = SamplingRate(minimum(1, Power(sqrt(X) * X / 7 + X, Fraction(3))), weighted=True).rounding
     assert 8 * UNIT <= few < many <= 100 * UNIT
     assert SamplingRate(minimum(1, X), weighted=True).rounding == (6 + 4) * UNIT  # six of a norm, four of the weight
+
+
+def test_replacing_a_record_costs_more_than_zeroing_it_out() -> None:
+    rate = StatedRate(SamplingRate(Constant(Fraction(1, 10)), weighted=False))
+    level = Enclosure.of("1/8")
+
+    def cost(relation: Relation) -> Enclosure:
+        pair = rate.changed(GaussianPair(Enclosure.of(1)), Enclosure.of("1/10"), relation, 1)
+        assert pair is not None
+        assert pair.delta is not None
+        return pair.delta(level, Direction.REMOVE)
+
+    assert cost(REPLACE).lower > cost(ZERO_OUT).upper
