@@ -37,19 +37,21 @@ class BuiltIn:
         name: under which it registers.
         plugin: its class.
         keyed: whether its data are keys.
+        batches: whether it puts records in batches of an epoch.
     """
 
     role: Role
     name: str
     plugin: type
     keyed: bool
+    batches: bool = False
 
     @property
     def kind(self) -> str:
         """What it is called."""
         if self.role is Role.MECHANISM:
             return "sanitiser" if self.keyed else "mechanism"
-        return "key sampler" if self.keyed else "sampler"
+        return "sampler of batches" if self.batches else "key sampler" if self.keyed else "sampler"
 
     @property
     def options(self) -> set[str]:
@@ -129,6 +131,7 @@ def is_mutated(item: BuiltIn) -> bool:
 
 
 RECORDS, KEYS = ("mechanism", "sampler"), ("sanitiser", "key sampler")
+BATCHES = "sampler of batches"  # no certificate states one, and its law is no formula of a record
 _MADE = "certdp.dpis makes it; users name it in options alone"
 OF_TRAINING: Mapping[str, str] = {"dpis": _MADE, "dpis-step": _MADE}
 TOGETHER = formulas.TOGETHER
@@ -144,27 +147,27 @@ PLACES = (
     Place(
         "src/certdp/__init__.pyi",
         "the import of {class} and its name in __all__; then run python tests/test_compatibility.py",
-        (*RECORDS, *KEYS),
+        (*RECORDS, *KEYS, BATCHES),
         is_public,
         OF_TRAINING,
     ),
     Place(
         "docs/reference",
         "the line `::: certdp.{class}` to {home}.md",
-        (*RECORDS, *KEYS),
+        (*RECORDS, *KEYS, BATCHES),
         has_an_entry,
         OF_TRAINING,
     ),
     Place(
         "docs/plugins.md",
         "a row for `{name}` with each of its options in backticks, and its loss or rate",
-        (*RECORDS, *KEYS),
+        (*RECORDS, *KEYS, BATCHES),
         is_in_the_guide,
     ),
     Place(
         "CHANGELOG.md",
         "`{name}` under [Unreleased], Added, in users' words",
-        (*RECORDS, *KEYS),
+        (*RECORDS, *KEYS, BATCHES),
         lambda item: f"`{item.name}`" in text_of("CHANGELOG.md"),
     ),
     Place(
@@ -200,7 +203,7 @@ PLACES = (
     Place(
         "tests/mechanisms or tests/samplers",
         "a module {home}/test_….py with tests of {class}: loss or rate at known values, refusals, the law of its draws",
-        (*RECORDS, *KEYS),
+        (*RECORDS, *KEYS, BATCHES),
         lambda item: used_in(*OWN[item.role])(item),
     ),
     Place(
@@ -234,7 +237,10 @@ def built_ins() -> tuple[BuiltIn, ...]:
     registry = Registry(third_party=False)
     listings = [listing for listing in registry.listings(*HOMES) if listing.built_in]
     plugins = [(listing, registry.get(listing.role, listing.name)) for listing in listings]
-    return tuple(BuiltIn(item.role, item.name, plugin, plugin.about.unit == ELEMENT) for item, plugin in plugins)
+    return tuple(
+        BuiltIn(item.role, item.name, plugin, plugin.about.unit == ELEMENT, hasattr(plugin, "epoch_batches"))
+        for item, plugin in plugins
+    )
 
 
 def missing(item: BuiltIn) -> Iterator[str]:

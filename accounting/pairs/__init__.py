@@ -13,7 +13,7 @@ from .laplace import LaplacePair
 from .laws import DeltaLaw, PureLaw, RenyiLaw
 from .pair import Pair, Repeated, Sampled
 from .public_chance import PublicChance
-from .random_allocation import RandomAllocation, allocated
+from .random_allocation import MOST_BATCHES, RandomAllocation, allocated
 from .randomised_response import RandomisedResponsePair, RepeatedResponse
 from .renyi_curve import RenyiCurve
 from .shuffled import ShuffledPair
@@ -23,6 +23,7 @@ from .zero_concentrated_curve import ZeroConcentratedCurve
 __all__ = [
     "GREATEST_VARIANCE",
     "LEAST_VARIANCE",
+    "MOST_BATCHES",
     "Composed",
     "DeltaLaw",
     "DensityPair",

@@ -18,6 +18,9 @@ from ..relations import Direction
 from .laws import DeltaLaw, LossCells, PureLaw, RenyiLaw
 from .pair import Pair, checked_pair
 
+MOST_BATCHES = MOST_TERMS
+"""The most batches of an epoch."""
+
 
 @final
 @frozen
@@ -41,8 +44,8 @@ class RandomAllocation(Pair):
 
     def __attrs_post_init__(self) -> None:
         checked_pair("base", self.base)
-        if whole("batches", self.batches, 1) > MOST_TERMS:
-            raise InvalidValue("batches", self.batches, f"a whole number from 1 to {MOST_TERMS}")
+        if whole("batches", self.batches, 1) > MOST_BATCHES:
+            raise InvalidValue("batches", self.batches, f"a whole number from 1 to {MOST_BATCHES}")
 
     @property
     def pure(self) -> PureLaw | None:

@@ -10,7 +10,16 @@ from attrs import frozen
 
 from ...accounting.errors import InvalidType
 from ..registry import Role
-from . import claims, key_samplers, mechanism_losses, mechanism_releases, plugin_laws, record_samplers, sanitisers
+from . import (
+    batches,
+    claims,
+    key_samplers,
+    mechanism_losses,
+    mechanism_releases,
+    plugin_laws,
+    record_samplers,
+    sanitisers,
+)
 from .claims import ClaimsSubject
 from .constants import Options, Setup, of_instance, setups
 from .key_samplers import KeySamplerSubject
@@ -95,6 +104,13 @@ KINDS: tuple[Kind, ...] = (
         laws=(*plugin_laws.LAWS, *mechanism_losses.LAWS, *mechanism_releases.LAWS),
     ),
     Kind(
+        word="sampler of batches",
+        role=Role.SAMPLER,
+        recognised=_with("epoch_batches"),
+        subject=lambda plugin, terms: batches.BatchesSubject(_constants(plugin, terms)),
+        laws=(*plugin_laws.LAWS, *batches.LAWS),
+    ),
+    Kind(
         word="sampler",
         role=Role.SAMPLER,
         recognised=_with("rate", "rate_for"),
@@ -117,6 +133,6 @@ def kind_of(plugin: object) -> Kind:
     raise InvalidType(
         "plugin",
         plugin,
-        "a class or an instance with `loss` and `release`, `rate`, `rate_for`, `inclusion` or `reporting`, or a tuple "
-        "of claims",
+        "a class or an instance with `loss` and `release`, `rate`, `rate_for`, `epoch_batches`, `inclusion` or "
+        "`reporting`, or a tuple of claims",
     )

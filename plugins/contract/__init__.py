@@ -63,7 +63,7 @@ from .released_parameters import (
     with_values,
     worst_at,
 )
-from .sampler import AnySampler, LossSampler, Sampler
+from .sampler import AllocatingSampler, AnySampler, LossSampler, Sampler
 
 __all__ = [
     "ADD_REMOVE",
@@ -76,6 +76,7 @@ __all__ = [
     "RECORD",
     "REPLACE",
     "About",
+    "AllocatingSampler",
     "AnySampler",
     "Assumption",
     "Attained",

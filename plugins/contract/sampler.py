@@ -41,5 +41,21 @@ class LossSampler(Protocol):
         ...
 
 
+@runtime_checkable
+class AllocatingSampler(Protocol):
+    """What a sampler declares that puts every record in one batch of each epoch, drawn uniformly. The library draws.
+
+    Attributes:
+        about: identity and standing.
+    """
+
+    about: ClassVar[About]
+
+    @property
+    def epoch_batches(self) -> int:
+        """How many batches an epoch has; at least 1."""
+        ...
+
+
 AnySampler: TypeAlias = Sampler | LossSampler
 """A sampler, whether or not it needs to know the mechanism."""

@@ -64,6 +64,7 @@ from .records.losses import record_losses as record_losses
 from .records.weights import record_weights as record_weights
 from .runs.adaptive import AdaptiveRun as AdaptiveRun
 from .runs.adaptive import DominatedRun as DominatedRun
+from .runs.allocated import AllocatedRun as AllocatedRun
 from .runs.calibration import Budget as Budget
 from .runs.calibration import Calibration as Calibration
 from .runs.calibration import Continuous as Continuous
@@ -94,6 +95,7 @@ from .samplers.pps import Pps as Pps
 from .samplers.ppswor import Ppswor as Ppswor
 from .samplers.privacy_constrained import PrivacyConstrained as PrivacyConstrained
 from .samplers.truncated_poisson import TruncatedPoisson as TruncatedPoisson
+from .samplers.random_allocation import RandomAllocation as RandomAllocation
 from .verification.certificates.artefacts import artefact_certificate as artefact_certificate
 from .verification.checker import Verdict as Verdict
 from .verification.checker import check as check
@@ -108,6 +110,7 @@ __all__ = [
     "RECORD",
     "REPLACE",
     "AdaptiveRun",
+    "AllocatedRun",
     "Answer",
     "Budget",
     "BudgetExceeded",
@@ -162,6 +165,7 @@ __all__ = [
     "PwsFrequencies",
     "PwsKeys",
     "QuantileChoice",
+    "RandomAllocation",
     "RandomisedResponse",
     "Reading",
     "Records",

@@ -12,15 +12,17 @@ from attrs import asdict, evolve, frozen
 from ..accounting.accountants import ALL, BEST, Accountant
 from ..accounting.errors import InvalidValue
 from ..accounting.relations import RELATIONS, User
-from ..accounting.sampling.releases import Releases
+from ..accounting.sampling.releases import Releases, SampleOnce
 from ..durable.files import Rank, published
+from ..plugins.contract import AllocatingSampler
+from ..runs.allocated import AllocatedRun
 from ..runs.keyed import KeyedRun
 from ..runs.plan import Plan
 from ..runs.run import Answer as RunAnswer
 from ..runs.run import Run, RunPart
 from ..runs.sampled import SampledRun
 from .answer import Answer, assumptions_as_json, domain_as_json, path_as_json
-from .composition import AnyComposition, KeyedComposition, chosen
+from .composition import AnyComposition, Composition, KeyedComposition, chosen
 from .digits import Numbers
 from .domain import domain_of
 from .options import Accountant as AccountantName
@@ -62,7 +64,7 @@ class Request(RunRequest):
     certificate: CertificateFile = None
 
 
-AnyRun: TypeAlias = SampledRun[Any] | KeyedRun | Plan[Any]
+AnyRun: TypeAlias = SampledRun[Any] | AllocatedRun | KeyedRun | Plan[Any]
 """A run that a command is asked about."""
 ACCOUNTANTS: dict[str, Accountant] = {accountant.name: accountant for accountant in (BEST, *ALL)}
 Question: TypeAlias = Callable[[Run[Any], Accountant], RunAnswer[Any]]
@@ -265,7 +267,8 @@ def protecting(run: AnyRun, relation: str | None, contributions: int | None) -> 
             return Plan([protecting(part, relation, contributions) for part in run.sampled_parts])
     if relation not in (None, run.relation.name) or contributions is not None:
         parameter, value = ("relation", relation) if contributions is None else ("contributions", contributions)
-        raise InvalidValue(parameter, value, "nothing, for keyed data: one element is added or removed")
+        what = "random allocation: one record" if isinstance(run, AllocatedRun) else "keyed data: one element"
+        raise InvalidValue(parameter, value, f"nothing, for {what} is added or removed")
     return run
 
 
@@ -282,7 +285,7 @@ def _from_file(request: RunRequest, plan: Path) -> Plan[Any]:
     return plan_from_file(plan, third_party=request.admission.third_party, allow=request.admission.allow)
 
 
-def _one_run(request: RunRequest) -> SampledRun[Any] | KeyedRun:
+def _one_run(request: RunRequest) -> SampledRun[Any] | AllocatedRun | KeyedRun:
     mechanism, sampler = _names(request)
     releases = plan_of(request.resample, request.steps)
     return run_of(chosen(mechanism, sampler, request.options, request.admission.registry), releases)
@@ -296,12 +299,25 @@ def _names(request: RunRequest) -> tuple[str, str]:
     return str(request.mechanism), str(request.sampler)
 
 
-def run_of(given: AnyComposition, releases: Releases) -> SampledRun[Any] | KeyedRun:
+def run_of(given: AnyComposition, releases: Releases) -> SampledRun[Any] | AllocatedRun | KeyedRun:
     """The run of a mechanism and a sampler; of records, on the public domain that its options state."""
     match given:
         case KeyedComposition():
             return given.run(releases)
+    if isinstance(given.sampler, AllocatingSampler):
+        return _epochs(given, given.sampler, releases)
     return SampledRun(mechanism=given.mechanism, sampler=given.sampler, releases=releases, domain=domain_of(given))
+
+
+def _epochs(given: Composition, sampler: AllocatingSampler, releases: Releases) -> AllocatedRun:
+    """A run of so many epochs.
+
+    Raises:
+        InvalidValue: for several on one sample.
+    """
+    if isinstance(releases, SampleOnce) and releases.steps > 1:
+        raise InvalidValue("resample", "once", "each", "Each epoch draws its batches afresh; --steps counts epochs")
+    return AllocatedRun(mechanism=given.mechanism, sampler=sampler, epochs=releases.steps, domain=domain_of(given))
 
 
 def _order(order: Fraction | None) -> float | None:

@@ -12,12 +12,14 @@ from attrs import frozen
 from rich.text import Text
 
 from ..accounting.enclosures import Enclosure
+from ..accounting.errors import InvalidValue
 from ..accounting.sampling.releases import Releases
 from ..accounting.units import Delta, Epsilon
 from ..audits.of_runs import RunAudit, audit_run, neighbours_among
 from ..data import read_records
 from ..plugins.contract import Coins
 from ..plugins.registry import Role
+from ..runs.allocated import AllocatedRun
 from ..verification.audit import Count
 from .account import run_of
 from .advice import about_options, advising
@@ -163,6 +165,8 @@ def audit(
     with advising(about_options(options)):
         given = chosen(mechanism, sampler, options, registry)
         audited = run_of(given, plan)
+    if isinstance(audited, AllocatedRun):
+        raise InvalidValue("sampler", sampler, "a sampler that draws each record apart", "Epochs have no audit yet")
     own = None if neighbours is None else neighbours_among(audited, read_records(neighbours))
     columns = counting("auditing", "runs")
     with advising({"confidence": _SHARE_OF_AUDITS}), watched(terminal, 2 * trials, *columns) as bar:

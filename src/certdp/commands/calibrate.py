@@ -15,6 +15,7 @@ from ..accounting.exact import exact
 from ..accounting.provenance import Public
 from ..durable.files import Rank, published
 from ..plugins.contract import options
+from ..runs.allocated import AllocatedRun
 from ..runs.calibration import Budget, Calibration, Continuous, Scale, Whole, spent
 from ..runs.calibration import calibrate as value_within
 from ..runs.keyed import KeyedRun
@@ -59,7 +60,7 @@ _LEVELS = ("0", "1", "4")
 _LITTLE = Fraction(1, 1000)  # how far above the budget a certificate is brought back within it by more noise
 _TRIES = 4
 
-_Run: TypeAlias = SampledRun[Any] | KeyedRun
+_Run: TypeAlias = SampledRun[Any] | AllocatedRun | KeyedRun
 
 
 @frozen(kw_only=True)
@@ -209,7 +210,7 @@ def _certifiable(
     aim = budget
     for _ in range(_TRIES):
         match safer.run:
-            case KeyedRun():  # has no certificate: writing it says so
+            case KeyedRun() | AllocatedRun():  # has no certificate: writing it says so
                 break
             case run:
                 certified = certificate(run, proven)

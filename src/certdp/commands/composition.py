@@ -15,7 +15,7 @@ from attrs import frozen
 
 from ..accounting.errors import CertdpError, InvalidValue, nearest, restated
 from ..accounting.sampling.releases import Releases, SampleOnce
-from ..plugins.contract import AnySampler, KeySampler, Mechanism, Sanitiser, build, options
+from ..plugins.contract import AllocatingSampler, AnySampler, KeySampler, Mechanism, Sanitiser, build, options
 from ..plugins.registry import Registry, Role, origin
 from ..runs.declared import declared_loss, drawing_of
 from ..runs.keyed import KeyedRun
@@ -122,6 +122,7 @@ def composed(mechanism: str, sampler: str, given: Sequence[str], registry: Regis
     found = chosen(mechanism, sampler, given, registry)
     match found:
         case Composition():
+            drawing_of(found.mechanism, found.sampler)  # refuses what draws no record apart
             return found
     raise InvalidValue(
         "mechanism",
@@ -135,7 +136,8 @@ def _of_records(kinds: Mapping[Role, type], given: Sequence[str], shared: Sequen
     sorted_options = _sorted([*given, *shared], kinds, _RUN_OPTIONS)
     result = Composition(**_built(kinds, sorted_options, _RUN_OPTIONS), run=sorted_options["run"])
     _declared(result.mechanism, "mechanism", "loss", lambda: declared_loss(result.mechanism))
-    _declared(result.sampler, "sampler", "rate", lambda: drawing_of(result.mechanism, result.sampler))
+    if not isinstance(result.sampler, AllocatingSampler):
+        _declared(result.sampler, "sampler", "rate", lambda: drawing_of(result.mechanism, result.sampler))
     return result
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from ..accounting.errors import InvalidValue
 from ..accounting.norms import Norm
 from ..accounting.provenance import Public
 from ..accounting.sampling.domains import NormBall
-from ..plugins.contract import stated
+from ..plugins.contract import AllocatingSampler, stated
 from ..runs.sampled import SampledRun
+from ..samplers.full import Full
 from .composition import Composition
 from .options import whole_or_none
 
@@ -39,6 +41,12 @@ def dimension_of(given: Composition) -> int | None:
     return whole_or_none("dimension", given.run.get("dimension", stated(given.mechanism).get("dimension")))
 
 
+def _norms_of(given: Composition) -> SampledRun[Any]:
+    """A run in which the same norms matter."""
+    sampler = Full() if isinstance(given.sampler, AllocatingSampler) else given.sampler
+    return SampledRun(mechanism=given.mechanism, sampler=sampler)
+
+
 def domain_of(given: Composition, columns: int | None = None) -> NormBall | None:
     """The public domain that the options of a run state, in the norm of its mechanism; None where they state none.
 
@@ -49,7 +57,7 @@ def domain_of(given: Composition, columns: int | None = None) -> NormBall | None
     Raises:
         InvalidValue: for a dimension that is not that of the data, or for nothing. Otherwise as `stated_domain`.
     """
-    constants, run = dict(given.run), SampledRun(mechanism=given.mechanism, sampler=given.sampler)
+    constants, run = dict(given.run), _norms_of(given)
     dimension = dimension_of(given)
     if columns is not None and dimension not in (None, columns):
         raise InvalidValue("dimension", dimension, f"{columns}, the number of columns of the data")

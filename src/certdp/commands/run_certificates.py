@@ -12,6 +12,7 @@ from attrs import frozen
 from ..accounting.enclosures import Enclosure
 from ..accounting.errors import InvalidValue
 from ..durable.files import Publication, Rank
+from ..runs.allocated import AllocatedRun
 from ..runs.keyed import KeyedRun
 from ..runs.plan import Plan
 from ..runs.run import Answer
@@ -48,7 +49,10 @@ class Certificate:
 
 
 def write_certificate(
-    files: Publication, path: Path | None, run: SampledRun[Any] | KeyedRun | Plan[Any], answer: Answer[Any]
+    files: Publication,
+    path: Path | None,
+    run: SampledRun[Any] | AllocatedRun | KeyedRun | Plan[Any],
+    answer: Answer[Any],
 ) -> Certificate | None:
     """Write the certificate of an answer, and say what it proves; None without a path.
 
@@ -58,6 +62,13 @@ def write_certificate(
     if path is None:
         return None
     match run:
+        case AllocatedRun():
+            raise InvalidValue(
+                "certificate",
+                str(path),
+                "nothing, for random allocation",
+                "There is no kind of certificate yet: the checker has no proof of means of likelihood ratios",
+            )
         case KeyedRun():
             raise InvalidValue(
                 "certificate",

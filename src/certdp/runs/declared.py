@@ -11,6 +11,7 @@ from ..accounting.sampling.every_value import ExPost
 from ..accounting.sampling.losses import Loss, PureLoss
 from ..accounting.sampling.rate import SamplingRate
 from ..plugins.contract import (
+    AllocatingSampler,
     AnySampler,
     KeySampler,
     LossSampler,
@@ -83,6 +84,13 @@ def stating(sampler: AnySampler) -> Sampler:
     Raises:
         InvalidValue: for a sampler that solves for its rate.
     """
+    if isinstance(sampler, AllocatingSampler):
+        raise InvalidValue(
+            "sampler",
+            sampler.about.name,
+            "a sampler that draws each record apart",
+            "Batches of an epoch are accounted for by an AllocatedRun, and by the commands epsilon and delta",
+        )
     if isinstance(sampler, LossSampler):
         raise InvalidValue(
             "sampler",
@@ -117,7 +125,9 @@ def drawing_of(mechanism: Mechanism, sampler: AnySampler) -> Rate:
     return StatedRate(declared_rate(sampler))
 
 
-def premises_of(mechanism: Mechanism | Sanitiser, sampler: AnySampler | KeySampler) -> list[Derivation]:
+def premises_of(
+    mechanism: Mechanism | Sanitiser, sampler: AnySampler | AllocatingSampler | KeySampler
+) -> list[Derivation]:
     """The declarations that what is said of a run rests on.
 
     Raises:
@@ -133,7 +143,7 @@ def statement_of(plugin: Mechanism | AnySampler | Sanitiser | KeySampler) -> Plu
     Raises:
         InvalidType: for anything else.
     """
-    if not isinstance(plugin, Mechanism | Sampler | LossSampler | Sanitiser | KeySampler):
+    if not isinstance(plugin, Mechanism | Sampler | LossSampler | AllocatingSampler | Sanitiser | KeySampler):
         raise InvalidType("plugin", plugin, "a mechanism or a sampler")
     return PluginStatement.of(plugin)
 

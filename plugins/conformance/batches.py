@@ -1,0 +1,45 @@
+"""Laws of samplers that put every record in one batch of each epoch."""
+
+from __future__ import annotations
+
+from typing import final
+
+from attrs import frozen
+
+from ..contract import Case, Finding
+from .constants import Setup
+from .law import Law, broken, kept
+from .plugin_laws import of_setups
+
+
+@final
+@frozen(eq=False)
+class BatchesSubject:
+    """A sampler of batches.
+
+    Attributes:
+        setups: public constants to try it with.
+    """
+
+    setups: tuple[Setup, ...]
+
+
+def _counts(_: BatchesSubject, case: Case) -> Finding:
+    """An epoch has a whole number of batches, at least 1, and the same whenever it is asked."""
+    setup: Setup = case["constants"]
+    sampler = setup.build()
+    found = sampler.epoch_batches
+    if type(found) is not int or found < 1:
+        return broken(repr(found), "a whole number ≥ 1")
+    again = setup.build().epoch_batches
+    return kept() if again == found == sampler.epoch_batches else broken(repr(again), repr(found))
+
+
+LAWS: tuple[Law[BatchesSubject], ...] = (
+    Law(
+        name="batches",
+        says="an epoch has a whole number of batches, at least 1, the same each time",
+        cases=of_setups,
+        examine=_counts,
+    ),
+)

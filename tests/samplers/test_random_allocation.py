@@ -1,0 +1,129 @@
+"""Random allocation: its options, and the law of its batches as a run draws them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from certdp import (
+    AllocatedRun,
+    Full,
+    GaussianSum,
+    LaplaceSum,
+    NormBall,
+    Poisson,
+    Public,
+    RandomAllocation,
+    ResampleEach,
+    SampledRun,
+)
+from certdp.accounting.errors import InvalidType, InvalidValue
+from certdp.accounting.norms import Norm
+from certdp.plugins.conformance import check
+from certdp.plugins.contract import AllocatingSampler, Coins, Release, Sampler, WeightedSample
+
+MECHANISM = GaussianSum(noise_multiplier=Public(1))
+
+
+def test_it_is_no_sampler_that_states_a_rate() -> None:
+    sampler = RandomAllocation(batches=Public("8"))
+    assert isinstance(sampler, AllocatingSampler)
+    assert not isinstance(sampler, Sampler)
+    assert sampler.epoch_batches == 8
+
+
+@pytest.mark.parametrize("batches", ["0", "-1", "1.5", "nan", "many"])
+def test_batches_are_a_whole_number(batches: str) -> None:
+    with pytest.raises(InvalidValue) as refused:
+        RandomAllocation(batches=Public(batches))
+    assert refused.value.parameter in ("batches", "parameter")
+
+
+def test_a_sampled_run_says_which_run_takes_it() -> None:
+    with pytest.raises((InvalidType, InvalidValue)) as refused:
+        SampledRun(mechanism=MECHANISM, sampler=RandomAllocation(batches=Public(8)))  # type: ignore[arg-type]
+    assert refused.value.parameter == "sampler"
+    with pytest.raises(InvalidType):
+        AllocatedRun(mechanism=MECHANISM, sampler=Poisson(rate=Public("0.1")))  # type: ignore[arg-type]
+
+
+def test_more_batches_than_are_proven_are_refused() -> None:
+    with pytest.raises(InvalidValue) as refused:
+        AllocatedRun(mechanism=MECHANISM, sampler=RandomAllocation(batches=Public(2**20 + 1)))
+    assert refused.value.parameter == "batches"
+
+
+@pytest.mark.parametrize("epochs", [0, -3])
+def test_there_is_at_least_one_epoch(epochs: int) -> None:
+    with pytest.raises(InvalidValue):
+        AllocatedRun(mechanism=MECHANISM, sampler=RandomAllocation(batches=Public(2)), epochs=epochs)
+
+
+def drawn(batches: int, epochs: int, records: int, seed: int) -> list[list[list[int]]]:
+    """The numbers of the records in each batch of each epoch, as the mechanism is given them."""
+    seen: list[list[int]] = []
+    mechanism = LaplaceSum(scale=Public(1))
+
+    def keep(self: LaplaceSum, sample: WeightedSample, coins: Coins) -> Release:
+        seen.append([int(row[0]) for row in sample.records])
+        assert (sample.weights == 1).all()
+        return np.asarray(sample.records.sum(axis=0), dtype=np.float64)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(LaplaceSum, "release", keep)
+        run = AllocatedRun(mechanism=mechanism, sampler=RandomAllocation(batches=Public(batches)), epochs=epochs)
+        released = run.release(np.arange(records, dtype=float)[:, None], coins=Coins.seeded(seed))
+    assert [len(epoch) for epoch in released] == [batches] * epochs
+    return [seen[start : start + batches] for start in range(0, len(seen), batches)]
+
+
+def test_each_record_enters_one_batch_of_each_epoch() -> None:
+    epochs = drawn(7, 3, 50, seed=1)
+    assert len(epochs) == 3
+    for epoch in epochs:
+        assert sorted(number for batch in epoch for number in batch) == list(range(50))
+        assert all(batch == sorted(batch) for batch in epoch)
+    assert epochs[0] != epochs[1]
+
+
+def test_empty_batches_are_released_on() -> None:
+    (epoch,) = drawn(40, 1, 3, seed=2)
+    assert sum(not batch for batch in epoch) >= 37
+
+
+def test_no_records_at_all_are_released_on() -> None:
+    (epoch,) = drawn(4, 1, 0, seed=3)
+    assert epoch == [[], [], [], []]
+
+
+def test_batches_are_drawn_uniformly_and_apart() -> None:
+    """The four places of two records among two batches, each within five standard deviations of a quarter."""
+    counts = np.zeros((2, 2))
+    for epoch in drawn(2, 4000, 2, seed=4):
+        where = [next(place for place, batch in enumerate(epoch) if number in batch) for number in range(2)]
+        counts[where[0], where[1]] += 1
+    assert (np.abs(counts / 4000 - 0.25) < 5 * np.sqrt(0.25 * 0.75 / 4000)).all()
+
+
+def test_an_epoch_of_one_batch_is_a_release_on_everything() -> None:
+    run = AllocatedRun(mechanism=MECHANISM, sampler=RandomAllocation(batches=Public(1)), epochs=3)
+    other = SampledRun(mechanism=MECHANISM, sampler=Full(), releases=ResampleEach(3))
+    assert run.epsilon("1e-5").epsilon == other.epsilon("1e-5").epsilon
+
+
+def test_what_a_domain_bounds_is_accounted_for() -> None:
+    ball = NormBall(norm=Norm.L1, radius=Public(2))
+    sampler = RandomAllocation(batches=Public(10))
+    run = AllocatedRun(mechanism=LaplaceSum(scale=Public(2)), sampler=sampler, domain=ball)
+    answer = run.epsilon("1e-3")
+    assert answer.epsilon.lower is not None
+    assert answer.epsilon.upper < 1
+    assert answer.epsilon.upper - answer.epsilon.lower < 1e-3 * answer.epsilon.upper
+    assert float(run.pure().bound.epsilon.upper) == 1
+    with pytest.raises(InvalidValue):
+        _ = AllocatedRun(mechanism=LaplaceSum(scale=Public(2)), sampler=sampler).epsilon("1e-6")
+    assert "1 epoch of 10 releases" in str(run)
+
+
+def test_it_keeps_the_laws_of_its_kind() -> None:
+    assert check(RandomAllocation).passed
