@@ -11,6 +11,7 @@ from certdp import (
     GaussianSum,
     LaplaceSum,
     NormBall,
+    Plan,
     Poisson,
     Public,
     RandomAllocation,
@@ -21,6 +22,7 @@ from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.accounting.norms import Norm
 from certdp.plugins.conformance import check
 from certdp.plugins.contract import AllocatingSampler, Coins, Release, Sampler, WeightedSample
+from certdp.runs.certificates import certificate
 
 MECHANISM = GaussianSum(noise_multiplier=Public(1))
 
@@ -123,6 +125,18 @@ def test_what_a_domain_bounds_is_accounted_for() -> None:
     with pytest.raises(InvalidValue):
         _ = AllocatedRun(mechanism=LaplaceSum(scale=Public(2)), sampler=sampler).epsilon("1e-6")
     assert "1 epoch of 10 releases" in str(run)
+
+
+def test_epochs_are_parts_of_a_plan_and_have_no_certificate() -> None:
+    run = AllocatedRun(mechanism=MECHANISM, sampler=RandomAllocation(batches=Public(10)), epochs=2)
+    beside = SampledRun(mechanism=MECHANISM, sampler=Poisson(rate=Public("0.1")))
+    plan = Plan([run, beside])
+    answer = plan.epsilon("1e-5")
+    assert answer.epsilon.lower is not None
+    assert answer.epsilon.lower > run.epsilon("1e-5").epsilon.upper
+    for refused in (run, plan):
+        with pytest.raises(InvalidValue):
+            certificate(refused, answer)
 
 
 def test_it_keeps_the_laws_of_its_kind() -> None:

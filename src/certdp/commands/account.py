@@ -190,6 +190,10 @@ def released_as_json(request: RunRequest, run: AnyRun) -> dict[str, object]:
 
 def show_released(page: Page, request: RunRequest, run: AnyRun) -> None:
     """Show what is released on the page."""
+    if isinstance(run, AllocatedRun):
+        mechanism, sampler = run.plugins
+        page.epochs(mechanism.about.name, sampler.about.name, epochs=run.epochs, batches=run.batches)
+        return
     for part in _parts(request, run):
         page.run(part.mechanism, part.sampler, steps=part.steps, resample=part.resample)
 

@@ -57,6 +57,11 @@ class Page:
         times = "" if steps == 1 else f", {steps:,} releases, sampled {_HOW[resample]}"
         self.print(Text.assemble((mechanism, "bold"), " on a sample drawn by ", (sampler, "bold"), times))
 
+    def epochs(self, mechanism: str, sampler: str, *, epochs: int, batches: int) -> None:
+        """Print what is released on the batches of epochs."""
+        times = f", {'1 epoch' if epochs == 1 else f'{epochs:,} epochs'} of {batches:,} batches"
+        self.print(Text.assemble((mechanism, "bold"), " on each batch drawn by ", (sampler, "bold"), times))
+
     def keyed_run(self, mechanism: str, sampler: str) -> None:
         """Print what is released of keyed data."""
         self.print(Text.assemble((mechanism, "bold"), " on keys sampled by ", (sampler, "bold")))

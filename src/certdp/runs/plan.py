@@ -257,5 +257,5 @@ def _sampled(number: int, part: RunPart[U]) -> SampledRun[U]:
         f"parts[{number}]",
         part.plugins[0].about.name,
         "a part that releases from a matrix of records",
-        "Release keyed data by themselves; the plan says what all of it costs together",
+        "Release keyed data, and batches of epochs, by themselves; the plan says what all of it costs together",
     )

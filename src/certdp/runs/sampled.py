@@ -132,6 +132,8 @@ class SampledRun(RunPart[U]):
                 raise InvalidValue(role, about.name, "a plugin whose unit is a record", remedy)
             if about is None or not any(hasattr(type(plugin), name) for name in wanted):
                 remedy = f"Build it from its options: {plugin.__name__}(…)" if isinstance(plugin, type) else ""
+                if hasattr(type(plugin), "epoch_batches"):
+                    remedy = "Batches of an epoch are accounted for by an AllocatedRun"
                 raise InvalidType(role, plugin, f"a {role}: a class with `about` and `{wanted[0]}`", remedy)
         if not isinstance(self.releases, Releases):
             remedy = "Say whether each is on a fresh sample, ResampleEach, or all are on one, SampleOnce"
