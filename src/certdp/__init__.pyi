@@ -94,8 +94,8 @@ from .samplers.poisson import Poisson as Poisson
 from .samplers.pps import Pps as Pps
 from .samplers.ppswor import Ppswor as Ppswor
 from .samplers.privacy_constrained import PrivacyConstrained as PrivacyConstrained
-from .samplers.truncated_poisson import TruncatedPoisson as TruncatedPoisson
 from .samplers.random_allocation import RandomAllocation as RandomAllocation
+from .samplers.truncated_poisson import TruncatedPoisson as TruncatedPoisson
 from .verification.certificates.artefacts import artefact_certificate as artefact_certificate
 from .verification.checker import Verdict as Verdict
 from .verification.checker import check as check
