@@ -197,6 +197,7 @@ RULES = (
     Rule("dpis.*", ("dpis/*",), ("dpis",)),
     Rule("queries.*", (), ("queries",)),
     Rule("weighted_sampling.*", (), ("weighted_sampling",)),
+    Rule("runs.allocated", (), ("samplers/test_random_allocation.py",)),
     Rule("runs.ex_post", (), ("runs/test_released.py",)),
     Rule("runs.worst_ends", (), ("runs/test_released.py", "runs/sampled/test_records.py")),
     Rule("runs.run", (), ("runs/sampled/test_records.py", "runs/sampled/test_costs.py", "runs/test_plan.py")),

@@ -109,6 +109,11 @@ SOURCES: Mapping[str, Source] = MappingProxyType(
             "Real-valued noise, correctly rounded on a public grid.",
             ("Random words are independent and uniform.",),
         ),
+        "batches": Source(
+            "Batches, groups and shuffled answers",
+            "Other changes of the data than one record added or removed, and other samples than Poisson's.",
+            ("Each claim says what changes and how records are drawn.", _REAL_NOISE),
+        ),
         "notions": Source("Notions", "What all of them share.", (_ONE_CHANGE,)),
     }
 )

@@ -59,6 +59,7 @@ _OCTAVES = (1, 4, 16, 64)
 _LEVELS = ("0", "1", "4")
 _LITTLE = Fraction(1, 1000)  # how far above the budget a certificate is brought back within it by more noise
 _TRIES = 4
+_BEYOND = 1 + Fraction(1, 2**24)  # aimed below a budget: at it, roundings may end above
 
 _Run: TypeAlias = SampledRun[Any] | AllocatedRun | KeyedRun
 
@@ -219,7 +220,7 @@ def _certifiable(
             return evolve(safer, refused=found.refused, refuted=found.refuted), proven
         if above > 1 + _LITTLE:
             break
-        aim = _smaller(aim, above)
+        aim = _smaller(aim, above * _BEYOND)
         try:
             safer = value_within(family.run, aim, family.over)
         except InvalidValue:  # the range has no safer value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 from attrs import frozen
@@ -16,6 +16,7 @@ from ..accounting.exact import exact
 from ..durable.files import Rank, published
 from ..runs.risk import Risk
 from ..runs.risk import risk as risk_of
+from ..runs.run import Run
 from .account import AnyRun, RunRequest, accountant_of, released_as_json, requested, show_released
 from .answer import Answer, assumptions_as_json, domain_as_json, path_as_json
 from .answering import application
@@ -113,7 +114,7 @@ def risk(
     accountant = accountant_of(request.accountant)
     check_places(None, {"plot": request.plot})
     run = requested(request)
-    found = risk_of(run, accountant=None if accountant == BEST else accountant)
+    found = risk_of(cast("Run[Any]", run), accountant=None if accountant == BEST else accountant)
     with blamed_on(false_positive_rate="false-positive-rate"):
         members, wrong = found.true_positive_rate(rate), found.bayes_risk(before)
     answer = RiskAnswer(
