@@ -6,9 +6,11 @@ from collections import Counter
 from fractions import Fraction
 from itertools import combinations
 from math import comb
+from typing import Any
 
 import numpy as np
 import pytest
+from attrs import evolve
 from scipy.stats import chi2
 
 from certdp import (
@@ -160,6 +162,10 @@ def test_released_sizes_are_refused() -> None:
     released = Released(Fraction(10), cost(Poisson(rate=P("0.1")), ADD_REMOVE, 1).guarantee)
     with pytest.raises(InvalidValue, match="data_size"):
         FixedBatches(batch_size=P(2), data_size=released)
+    for name, value in (("rate", Fraction(1, 10)), ("batch_size", Fraction(2)), ("data_size", Fraction(10))):
+        given: dict[str, Any] = {name: evolve(released, value=value)}
+        with pytest.raises(InvalidValue, match=name):
+            evolve(truncated(2, 10), **given)
 
 
 def test_what_no_theorem_covers_is_refused_by_name() -> None:
