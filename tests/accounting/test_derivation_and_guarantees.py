@@ -85,8 +85,8 @@ def test_the_neutral_bound_changes_nothing() -> None:
     [
         ({"derivation": None}, "derivation", "Guarantees come from theorems"),
         ({"derivation": "Theorem 6"}, "derivation", "Guarantees come from theorems"),
-        ({"relation": "add-remove"}, "relation", "Use ADD_REMOVE or REPLACE"),
-        ({"relation": RECORD}, "relation", "Use ADD_REMOVE or REPLACE"),
+        ({"relation": "add-remove"}, "relation", "Use ADD_REMOVE, REPLACE or ZERO_OUT"),
+        ({"relation": RECORD}, "relation", "Use ADD_REMOVE, REPLACE or ZERO_OUT"),
         ({"unit": AddRemove()}, "unit", "Use RECORD"),
         ({"bound": 1.0}, "bound", "a bound of some notion"),
         ({"bound": Enclosure.of(1)}, "bound", "a bound of some notion"),

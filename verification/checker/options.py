@@ -253,13 +253,14 @@ SAMPLERS: Final[dict[str, Plugin]] = {
     ),
     "truncated-poisson": Plugin(
         {
-            "rate": _number("a number in (0, 1] that is above 0 in binary64", lambda q: q <= 1 and float(q) > 0),
+            "rate": _number("a number in (0, 1] that is above 0 in binary64", lambda q: 0 < q <= 1 and float(q) > 0),
             "batch_size": _FROM_ONE_WHOLE,
             "data_size": _FROM_ONE_WHOLE,
             "at_most": _one_of("true", "false"),
         },
         together=_hold_batch,
     ),
+    "random-allocation": Plugin({"batches": _FROM_ONE_WHOLE}),
     "dpis": Plugin(dict.fromkeys(("batch", "norm_sum", "clip"), _POSITIVE), together=_hold_norm_sum),
     "every-key": Plugin({}),
     "listed-rates": Plugin({"rates": _listing("numbers in [0, 1]", lambda number: 0 <= number <= 1)}),

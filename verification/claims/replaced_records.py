@@ -32,7 +32,7 @@ def _sampled(outputs: Law, absent: Law, rate: Fraction) -> Law:
     return tuple(rate * p + (1 - rate) * q for p, q in zip(outputs, absent, strict=True))
 
 
-def _told(bound: object, direct: Fraction) -> dict[str, str]:
+def _texts(bound: object, direct: Fraction) -> dict[str, str]:
     return {"closed_form": str(bound), "independent": f"{float(direct)!r}"}
 
 
@@ -42,7 +42,7 @@ def _examine_within(case: Case, pair: Pair | None, direct: Fraction, direction: 
     if law_of is None:
         return Finding(False, "no pair", "there is one")
     found = law_of(enclosed_log(case["factor"]), direction)
-    return Finding(holds=direct <= found.upper, **_told(found, direct))
+    return Finding(holds=direct <= found.upper, **_texts(found, direct))
 
 
 # Any mechanism on a finite space, on every sample
@@ -135,7 +135,7 @@ def _examine_larger_of_two(case: Case) -> Finding:
     twice = [independent([two, two]) for two in ((here, there), (there, here))]
     bound = max(hockey_stick(*two, case["factor"]) for two in twice)
     direct = _turning(case, (here, there))
-    return Finding(holds=direct <= bound, **_told(bound, direct))
+    return Finding(holds=direct <= bound, **_texts(bound, direct))
 
 
 # Gaussian noise, against integrals
@@ -178,7 +178,7 @@ def _examine_group_at_one_rate(case: Case) -> Finding:
     shift, rate, size, epsilon = _numbers(case)
     bound = SampledGaussian(enclosed(shift * size), enclosed(rate)).delta(enclosed(epsilon), Direction.REMOVE)
     direct = oracles.group_delta(shift, rate, size, epsilon, mirrored=False, remove=True)
-    return Finding(holds=direct <= bound.upper + _CLOSE, **_told(bound, direct))
+    return Finding(holds=direct <= bound.upper + _CLOSE, **_texts(bound, direct))
 
 
 # Cases

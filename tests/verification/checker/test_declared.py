@@ -208,7 +208,7 @@ def test_plugins_of_another_kind_are_refused_as_such(role: str, known: Any, hold
     others = set(PLUGINS[role]) - set(known)
     assert others
     for name in others:
-        with pytest.raises(Refused, match=r"of another kind|has a rate of its own"):
+        with pytest.raises(Refused, match=r"of another kind|has a rate of its own|draws records together"):
             hold({"name": name, "distribution": "certdp"})
 
 
