@@ -74,6 +74,7 @@ NO_BUDGET = {
         "accounting.accountants.best._Inquiry",
         "accounting.conversions.best_order._Search",
         "accounting.enclosures.roots._Search",
+        "accounting.pairs.shuffled._FairTails",
         "accounting.keyed.reporting.keys._KeyWalk",
         "accounting.keyed.reporting.tables.RowLaws",
         "accounting.keyed.reporting.tables._RowWalk",
