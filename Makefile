@@ -99,15 +99,11 @@ bench: .venv/installed-test kernels
 	$(if $(TORCH_PYTHON),$(TORCH_PYTHON) benchmarks/dpis_step.py,\
 	  @echo "Left out: training steps, unless TORCH_PYTHON names an interpreter that has certdp[torch]")
 
-# The accuracy tables of training, on the data in the folder CERTDP_DATA: hours, and they go on where they stopped.
-TRAINING := $(PYTHON) -m certdp reproduce
+# Every figure and table of the papers, on the data in the folder CERTDP_DATA or on stand-ins, and the tables of the
+# document from it: hours, which go on where they stopped.
 experiments: .venv/installed-all
-	@test -n "$$CERTDP_DATA" || { echo "CERTDP_DATA must name the folder of the data" >&2; exit 1; }
-	for table in 3 4 5 6 7 8; do \
-	  $(TRAINING) dpis-table$$table --data "$$CERTDP_DATA/mnist.npz.xz" --divide-by 255 --output run/mnist && \
-	  $(TRAINING) dpis-table$$table --data "$$CERTDP_DATA/fashion_mnist.npz.xz" --divide-by 255 --output run/fashion && \
-	  $(TRAINING) dpis-table$$table --data "$$CERTDP_DATA/imdb_pad80_top20k.npz.xz" --output run/imdb || exit; \
-	done
+	$(PYTHON) -m certdp experiments $(if $(CERTDP_DATA),--data "$(CERTDP_DATA)" --markdown docs/experiments.md) \
+	  --output run/experiments
 
 # What hatch_build.py adds to a wheel; it serves as long as the sources of the kernels stay as they are.
 kernels: .venv/installed-test

@@ -100,6 +100,7 @@ OTHERS = {
     "verify-peer": "checks the claim of another tool",
     "mutants": "plants faults",
     "reproduce": "runs experiments, with seeded coins",
+    "experiments": "runs experiments, with seeded coins",
     "ledger create": "is about the ledger itself",
     "ledger pay": "is about the ledger itself",
     "ledger status": "is about the ledger itself",

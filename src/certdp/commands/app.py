@@ -45,6 +45,7 @@ app = group(
         "verify": Listed("verify", "Run the claims: closed forms against independent solves."),
         "mutants": Listed("mutants", "Score the verification suite by planted faults."),
         "reproduce": Listed("reproduce", "A figure or table of a paper."),
+        "experiments": Listed("experiments", "Every figure and table of the papers, going on where it stopped."),
         "plugins": Listed("plugins.group", "What is installed, from which distribution, valid or not."),
     },
     help="Certified accounting for differential privacy: proven bounds per record, certificates that anyone can check.",

@@ -49,6 +49,11 @@ class CountExperiment:
     run: Run
     reads_counts: bool
 
+    @property
+    def draws(self) -> bool:
+        """Whether it draws coins: it does not."""
+        return False
+
     def prepare(self, asked: ExperimentOptions) -> Prepared:
         """Prepare the frequencies; errors as for `Experiment.prepare`."""
         asked.refuse(*WITHOUT_COINS, because="It computes exact expressions")

@@ -44,6 +44,11 @@ class NoiseExperiment:
 
     shows: str
 
+    @property
+    def draws(self) -> bool:
+        """Whether it draws coins: it does not."""
+        return False
+
     def prepare(self, asked: ExperimentOptions) -> Prepared:
         """The norm sums; errors as for `Experiment.prepare`."""
         asked.refuse(*WITHOUT_COINS, because="It computes noise multipliers")

@@ -114,6 +114,11 @@ class TrainingExperiment:
     epsilons: tuple[str, ...]
     axis: str
 
+    @property
+    def draws(self) -> bool:
+        """Whether it draws coins: it does."""
+        return True
+
     def prepare(self, asked: ExperimentOptions) -> Prepared:
         """The data, and the runs to make; errors as for `Experiment.prepare`."""
         asked.refuse("size", "split", because="It trains networks")

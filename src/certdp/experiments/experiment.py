@@ -99,6 +99,11 @@ class Experiment(Protocol):
         """What the experiment shows, in words."""
         ...
 
+    @property
+    def draws(self) -> bool:
+        """Whether it draws coins, and so takes a seed and repetitions."""
+        ...
+
     def prepare(self, asked: ExperimentOptions) -> Prepared:
         """Prepare the inputs, before anything is computed or written.
 

@@ -42,6 +42,11 @@ class RecordExperiment:
     repetitions: int
     published: tuple[Published, ...]
 
+    @property
+    def draws(self) -> bool:
+        """Whether it draws coins: it does."""
+        return True
+
     def prepare(self, asked: ExperimentOptions) -> Prepared:
         """The data sets and the coins; errors as for `Experiment.prepare`."""
         asked.refuse("epsilon", because="It has its own")
