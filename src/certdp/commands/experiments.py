@@ -88,7 +88,6 @@ def experiments(
         raise InvalidValue("output", str(output), "a folder, or a new name in an existing one", "Create its parent")
     text = None if markdown is None else _read(markdown)
     series.check(items)
-    states = []
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),

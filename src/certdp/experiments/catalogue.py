@@ -22,6 +22,7 @@ from .count_experiments import CountExperiment
 from .data_sets import APPENDIX, MAIN
 from .dpis_tables import TrainingExperiment
 from .experiment import Experiment
+from .networks import Convolutional, Recurrent
 from .record_experiments import RecordExperiment
 
 _SONG = MAIN[2:3]
@@ -50,6 +51,22 @@ _TRAINING: Mapping[str, Experiment] = {
     "dpis-fig1": dpis_figure_1.NoiseExperiment("DPIS Figure 1: noise multipliers by epoch"),
     "dpis-table3": TrainingExperiment(
         "DPIS Table 3: accuracy by method", dpis_tables.by_method, ("0.5", "1", "2", "3", "4"), "ε"
+    ),
+    "dpis-table3-cnn": TrainingExperiment(
+        "DPIS Table 3: convolutional networks on images",
+        dpis_tables.by_method_on_features,
+        ("0.5", "1", "2", "3", "4"),
+        "ε",
+        Convolutional(),
+        3,
+    ),
+    "dpis-table3-lstm": TrainingExperiment(
+        "DPIS Table 3: recurrent networks on texts",
+        dpis_tables.by_method,
+        ("0.5", "1", "2", "3", "4"),
+        "ε",
+        Recurrent(),
+        3,
     ),
     "dpis-table4": TrainingExperiment(
         "DPIS Table 4: adaptive clipping", dpis_tables.by_adaptation, ("0.5", "1", "2", "3"), "ε"

@@ -1,8 +1,8 @@
-"""DPIS Tables 3 to 8: test accuracy of small networks by method, ε and the options of DPIS.
+"""DPIS Tables 3 to 8: test accuracy by method, ε and the options of DPIS.
 
 The paper trains convolutional and recurrent networks, DPIS on features of a scattering network that only one competitor
 shares. Here all methods train the same network with one hidden layer on the features of the file, except that one of
-them replaces its activation (`training_runs`).
+them replaces its activation; and in one table the networks of the paper (`networks`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any, TypeAlias, final
 
 import numpy as np
-from attrs import frozen
+from attrs import field, frozen
 
 from ..accounting.errors import InvalidValue
 from ..accounting.exact import exact
@@ -20,9 +20,10 @@ from ..plots.canvas import curve_style
 from . import training_runs
 from .experiment import ExperimentOptions, Prepared
 from .findings import Advance, Findings, Table
+from .networks import Networks, SmallNetworks
 from .pictures import Picture
 from .training_data import TrainingData, read_training_data, stand_in
-from .training_runs import METHODS, Adaptation, Ledger, Outcome, Setting, Trainer, interval
+from .training_runs import METHODS, SCATTERED, Adaptation, Ledger, Outcome, Setting, Trainer, interval
 
 REPETITIONS = 5
 RUNS = "dpis-runs.csv"
@@ -56,6 +57,15 @@ def by_method(epsilons: Sequence[Fraction]) -> list[Cell]:
     return [
         Cell(method.label, float(epsilon), Setting(epsilon=epsilon, method=method))
         for method in METHODS
+        for epsilon in epsilons
+    ]
+
+
+def by_method_on_features(epsilons: Sequence[Fraction]) -> list[Cell]:
+    """Table 3 for images: DPIS and a competitor on features of a scattering network, and all methods on pixels."""
+    return [
+        Cell(method.label, float(epsilon), Setting(epsilon=epsilon, method=method))
+        for method in (*SCATTERED, *METHODS)
         for epsilon in epsilons
     ]
 
@@ -107,12 +117,16 @@ class TrainingExperiment:
         cells: what is run.
         epsilons: the ε of the paper.
         axis: what the lines run along, in words.
+        networks: what is trained.
+        repetitions: of each run, unless the options say so.
     """
 
     shows: str
     cells: Cells
     epsilons: tuple[str, ...]
     axis: str
+    networks: Networks = field(factory=SmallNetworks)
+    repetitions: int = REPETITIONS
 
     @property
     def draws(self) -> bool:
@@ -128,9 +142,11 @@ class TrainingExperiment:
         if asked.data is None:
             data, source, notice = stand_in(asked.reading, asked.seed), "synthetic, in place of data", _SYNTHETIC
         else:
-            data, source, notice = read_training_data(asked.data, asked.reading), "the file given", _PRIVATE
+            data = read_training_data(asked.data, asked.reading, in_order=self.networks.in_order)
+            source, notice = "the file given", _PRIVATE
+        self.networks.check(data)
         ledger = Ledger(None if asked.out is None else asked.out / RUNS, secret=asked.data is not None)
-        repetitions = asked.repetitions or REPETITIONS
+        repetitions = asked.repetitions or self.repetitions
         cells = self.cells(epsilons)
         return Prepared(
             source=f"{source}; features: {data.features}",
@@ -139,10 +155,10 @@ class TrainingExperiment:
                 "n": len(data.train),
                 "batch": training_runs.batch_for(len(data.train)),
                 "epochs": training_runs.EPOCHS,
-                "hidden": training_runs.HIDDEN,
+                "network": self.networks.name,
                 "clip": float(training_runs.CLIP),
                 "delta": float(training_runs.DELTA),
-                "learning_rates": list(training_runs.RATES),
+                "learning_rates": list(self.networks.rates),
                 "tuning": "by accuracy on the training records with other coins; not accounted for",
                 "seed": asked.seed,
                 "repetitions": repetitions,
@@ -159,14 +175,21 @@ class TrainingExperiment:
         cells: Sequence[Cell],
         advance: Advance,
     ) -> Findings:
-        total, done = len(cells) * (repetitions + len(training_runs.RATES)), 0
+        total, done = len(cells) * (repetitions + len(self.networks.rates)), 0
 
         def finished() -> None:
             nonlocal done
             done += 1
             advance(done / total)
 
-        trainer = Trainer(data=data, seed=asked.seed, repetitions=repetitions, ledger=ledger, finished=finished)
+        trainer = Trainer(
+            data=data,
+            seed=asked.seed,
+            repetitions=repetitions,
+            ledger=ledger,
+            finished=finished,
+            networks=self.networks,
+        )
         rows = [_row(cell, *trainer.outcomes(cell.setting)) for cell in cells]
         picture = Picture.of(1, 1, width=5.4, height=3.8)
         _draw(picture.axes[0, 0], cells, rows, self.axis)

@@ -15,8 +15,9 @@ from attrs import frozen
 from ..accounting.errors import InvalidValue
 from . import printed
 from .dpis_tables import RUNS
+from .networks import Convolutional, Networks, Recurrent, SmallNetworks
 from .series import read_record
-from .training_runs import METHODS, interval
+from .training_runs import METHODS, SCATTERED, Method, interval
 
 _BLOCK = re.compile(
     r"^<!-- results: (?P<name>[^>]*?) -->\n(?P<old>.*?)^<!-- end of results -->$", re.MULTILINE | re.DOTALL
@@ -63,14 +64,17 @@ class Results:
         record = read_record(self.output / folder / f"{experiment}.json")
         return None if record is None else record.summary
 
-    def training(self, folder: str) -> Training:
-        """The training runs in a folder that are finished; tables that are not share them."""
+    def training(self, folder: str, networks: Networks | None = None) -> Training:
+        """The training runs in a folder that are finished, by networks of one kind; tables that are not share them."""
+        network = (networks or SmallNetworks()).name
         path = self.output / folder / RUNS
         if not path.exists():
-            return Training(())
+            return Training(network, ())
         try:
             rows = tuple(csv.DictReader(io.StringIO(path.read_text("utf-8"), newline="")))
-            return Training(tuple(row for row in rows if row["purpose"] == "result"))
+            wanted = {"purpose": "result", "network": network}
+            found = (row for row in rows if all(row[name] == value for name, value in wanted.items()))
+            return Training(network, tuple(found))
         except (OSError, ValueError, KeyError, csv.Error) as error:
             raise InvalidValue("output", str(path), "a table of runs", str(error)) from None
 
@@ -78,13 +82,22 @@ class Results:
 @final
 @frozen
 class Training:
-    """Finished training runs on one set of data."""
+    """Finished training runs on one set of data, by networks of one kind."""
 
+    network: str
     runs: tuple[Mapping[str, str], ...]
 
     def of(self, **setting: str) -> list[Mapping[str, str]]:
         """The runs with these figures, in the order of their coins; others as in Table 3."""
-        wanted = {"method": "dpis", "divider": "0.8", "multiplier": "5.0", "external": "", "quantile": "", **setting}
+        wanted = {
+            "network": self.network,
+            "method": "dpis",
+            "divider": "0.8",
+            "multiplier": "5.0",
+            "external": "",
+            "quantile": "",
+            **setting,
+        }
         found = [run for run in self.runs if all(run[name] == value for name, value in wanted.items())]
         return sorted(found, key=lambda run: int(run["repetition"]))
 
@@ -101,8 +114,15 @@ def _percent(value: float, digits: int = 1) -> str:
 
 def _against_uniform(results: Results, *items: str) -> _Lines | None:
     """How opt and core compare with unif, by item."""
-    headings = ("Data, experiment, sampler", "cells", "median no higher", "quartiles lower / higher")
-    headings += ("cells that learn", "median no higher", "ratio of medians: least, middle, most")
+    headings = (
+        "Data, experiment, sampler",
+        "cells",
+        "median no higher",
+        "quartiles lower / higher",
+        "cells that learn",
+        "median no higher",
+        "ratio of medians: least, middle, most",
+    )
     rows: list[_Row] = []
     for item in items:
         folder, _, experiment = item.partition("/")
@@ -224,24 +244,53 @@ def _noise(results: Results) -> _Lines | None:
     return _table(headings, rows)
 
 
-def _by_method(results: Results, folder: str) -> _Lines | None:
+def _by_method(results: Results, folder: str, kind: str = "small") -> _Lines | None:
     """DPIS Table 3 on one set of data, beside the paper's."""
-    epsilons, training = ("0.5", "1", "2", "3", "4"), results.training(folder)
+    networks, methods, best = _KINDS[kind]
+    epsilons, training = ("0.5", "1", "2", "3", "4"), results.training(folder, networks)
     if not training.runs:
         return None
     runs = {
         (method.name, epsilon): training.of(method=method.name, epsilon=str(float(epsilon)))
-        for method in METHODS
+        for method in methods
         for epsilon in epsilons
     }
     rows: list[_Row] = [
         (method.label, *(_accuracy(runs[method.name, epsilon], rate=True) for epsilon in epsilons))
-        for method in METHODS
+        for method in methods
     ]
-    for other, label in (("dp-sgd", "DP-SGD"), ("dp-sgd-ts", "the tempered sigmoid")):
-        gains = (_gain(runs["dpis", epsilon], runs[other, epsilon]) for epsilon in epsilons)
+    for method in methods:
+        if method.name == best or method.name.startswith("dpis"):
+            continue
+        gains = (_gain(runs[best, epsilon], runs[method.name, epsilon]) for epsilon in epsilons)
+        label = method.label
         rows.append((f"DPIS over {label}, run by run", *gains))
     rows += [(f"paper: {name}", *values) for name, values in printed.DPIS_TABLE_3[folder].items()]
+    first, last = "first_noise_multiplier", "last_noise_multiplier"
+    for name, label, figures in (
+        (best, "DPIS: K̃/(Ñ·C), last epoch", ("last_share",)),
+        (best, "DPIS: σ_G, first and last epoch", (first, last)),
+        ("dp-sgd", "DP-SGD: σ_G", (first,)),
+    ):
+        rows.append((label, *(_means(runs[name, epsilon], figures) for epsilon in epsilons)))
+    return _table(("", *(f"ε = {epsilon}" for epsilon in epsilons)), rows)
+
+
+def _by_adaptation(results: Results) -> _Lines | None:
+    """DPIS Table 4, with C of the last epoch, beside the paper's."""
+    epsilons = ("0.5", "1", "2", "3")
+    trainings = {folder: results.training(folder) for folder in printed.DPIS_TABLE_4}
+    if not any(training.runs for training in trainings.values()):
+        return None
+    rows: list[_Row] = []
+    for folder, training in trainings.items():
+        fixed = [training.of(epsilon=str(float(epsilon))) for epsilon in epsilons]
+        adaptive = [training.of(epsilon=str(float(epsilon)), external="4.0", quantile="1.0") for epsilon in epsilons]
+        clips = [f" ({_means(runs, ('last_clip',))})" if runs else "" for runs in adaptive]
+        cells = [_accuracy(runs) + clip for runs, clip in zip(adaptive, clips, strict=True)]
+        rows.append((f"{_data(folder)}, C adapts", *cells))
+        rows.append((f"{_data(folder)}, C = 1", *map(_accuracy, fixed)))
+        rows.append(("paper: adapting, fixed", *printed.DPIS_TABLE_4[folder]))
     return _table(("", *(f"ε = {epsilon}" for epsilon in epsilons)), rows)
 
 
@@ -280,6 +329,21 @@ def _accuracy(runs: Sequence[Mapping[str, str]], *, rate: bool = False) -> str:
 
 
 _ENOUGH = 3
+_KINDS: Mapping[str, tuple[Networks, Sequence[Method], str]] = MappingProxyType(
+    {
+        "small": (SmallNetworks(), METHODS, "dpis"),
+        "cnn": (Convolutional(), (*SCATTERED, *METHODS), "dpis-hf"),
+        "lstm": (Recurrent(), METHODS, "dpis"),
+    }
+)
+"""Networks, the methods that train them, and which of these is the paper's DPIS."""
+
+
+def _means(runs: Sequence[Mapping[str, str]], names: Sequence[str]) -> str:
+    """Means of figures over runs."""
+    if not runs:
+        return _MISSING
+    return ", ".join(f"{sum(float(run[name]) for run in runs) / len(runs):.2f}" for name in names)
 
 
 def _gain(ours: Sequence[Mapping[str, str]], others: Sequence[Mapping[str, str]]) -> str:
@@ -312,6 +376,7 @@ TABLES: Mapping[str, Callable[..., _Lines | None]] = MappingProxyType(
         "pws-gains": _gains,
         "dpis-noise": _noise,
         "dpis-table3": _by_method,
+        "dpis-table4": _by_adaptation,
         "dpis-varied": _varied,
     }
 )

@@ -34,10 +34,12 @@ class TrainingData:
         features: what they are, in words.
         train: the records to train on.
         test: the others.
+        words: where features are numbers of words in their order, how many words there are; else none.
     """
 
     name: str
     features: str
+    words: int | None = None
     train: LabelledData = field(repr=False)
     test: LabelledData = field(repr=False)
 
@@ -57,12 +59,12 @@ class TrainingData:
         return summed.hexdigest()[:16]
 
 
-def read_training_data(path: Path, reading: Reading) -> TrainingData:
+def read_training_data(path: Path, reading: Reading, *, in_order: bool = False) -> TrainingData:
     """The records of a file with labels and test records.
 
     Archives hold X_train, y_train, X_test and y_test; or X, label and is_test, and where they hold vocab too, the rows
-    of X are numbers of words, 0 for none, and features say which of the most common words occur. Tables have the
-    columns label and is_test.
+    of X are numbers of words, 0 for none, and features say which of the most common words occur, unless they are to
+    stay in order. Tables have the columns label and is_test.
 
     Raises:
         InvalidValue: as `read_labelled`, and for options that do not apply.
@@ -84,12 +86,16 @@ def read_training_data(path: Path, reading: Reading) -> TrainingData:
     if split.test is None:
         raise InvalidValue("data", str(path), "records to test on", "Add them")
     train, test, features = split.train, split.test, "as in the file"
-    if "vocab" in names:
+    words = None
+    if "vocab" in names and in_order:
+        numbers = np.asarray(train.features), np.asarray(test.features)
+        words, features = int(max(part.max() for part in numbers)), "numbers of words in their order"
+    elif "vocab" in names:
         train, test = _bag(train), _bag(test)
         features = f"which of the {WORDS} most common words occur, over the root of the words of a record"
-    return TrainingData(
-        name=path.name.partition(".")[0], features=features, train=_converted(train), test=_converted(test)
-    )
+    if words is None:
+        train, test = _converted(train), _converted(test)
+    return TrainingData(name=path.name.partition(".")[0], features=features, train=train, test=test, words=words)
 
 
 def stand_in(reading: Reading, seed: int) -> TrainingData:
