@@ -55,6 +55,7 @@ LOOSE = {"certdp.accounting": 10, "certdp": 2, "certdp.verification": 0}  # modu
 LATE = {  # modules that import others of certdp inside functions, and why
     "certdp.__main__": "Signals are answered before anything that takes time to import.",
     "certdp.commands": "A command loads what an option asks for, and an error what it takes to tell it.",
+    "certdp.experiments.networks": "The models of PyTorch import it, and it is an extra.",
     "certdp.verification.mutation.killing": "It needs pytest, which is there where tests are.",
     "certdp.testing.plugin": "pytest loads it in every session of whoever has certdp.",
 }

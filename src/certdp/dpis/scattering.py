@@ -58,6 +58,14 @@ class Scattering:
         side = 2**self.scales
         return ImageShape(channels * self.shape.channels, self.shape.height // side, self.shape.width // side)
 
+    def check_installed(self) -> None:
+        """Find out whether features can be computed here.
+
+        Raises:
+            InvalidValue: where kymatio or a SciPy that it works with is missing.
+        """
+        _scattering_2d()
+
     def of(self, data: LabelledData) -> LabelledData:
         """The features of each record, in binary32, with its label.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, Protocol, final
 
 from attrs import frozen
@@ -140,7 +141,7 @@ class Convolutional:
     def check(self, data: TrainingData) -> None:
         """Images are square: see `Networks`."""
         need_torch()
-        ImageShape.square(data.train.columns)
+        Scattering(ImageShape.square(data.train.columns)).check_installed()
 
     def trained(
         self, data: TrainingData, activation: Activation, rate: float, coins: Coins, *, scattering: bool
@@ -148,15 +149,20 @@ class Convolutional:
         """A network with its data: see `Networks`."""
         torch = need_torch()
         shape = ImageShape.square(data.train.columns)
-        of, make = _unchanged, torch.small_cnn
+        train, test, make = data.train, data.test, torch.small_cnn
         if scattering:
             fixed = Scattering(shape)
-            of, shape, make = fixed.of, fixed.result, torch.scattering_cnn
+            train, test, shape, make = (
+                _scattered(fixed, train),
+                _scattered(fixed, test),
+                fixed.result,
+                torch.scattering_cnn,
+            )
         modules = torch.activation_modules(activation)
         return _in_torch(
             lambda: make(classes=data.classes, shape=shape, activation=modules),
-            lambda records: torch.ImageRecords(of(records), shape),
-            data,
+            torch.ImageRecords(train, shape),
+            torch.ImageRecords(test, shape),
             Sgd(rate=rate, momentum=MOMENTUM),
             coins,
         )
@@ -200,8 +206,8 @@ class Recurrent:
             lambda: torch.ReviewClassifier(
                 words=words + 1, width=_WIDTH, units=_UNITS, classes=data.classes, activation=modules
             ),
-            lambda records: torch.WordRecords(records, words),
-            data,
+            torch.WordRecords(data.train, words),
+            torch.WordRecords(data.test, words),
             Adam(rate=rate),
             coins,
         )
@@ -222,18 +228,13 @@ def need_torch() -> Any:
     return torch
 
 
-def _unchanged(data: LabelledData) -> LabelledData:
-    return data
+@lru_cache(maxsize=2)
+def _scattered(fixed: Scattering, data: LabelledData) -> LabelledData:
+    """The features of one data set, which all runs of a table share."""
+    return fixed.of(data)
 
 
-def _in_torch(
-    network: Callable[[], Any],
-    records: Callable[[LabelledData], Any],
-    data: TrainingData,
-    optimiser: OptimiserOptions,
-    coins: Coins,
-) -> Trained:
-    train, test = records(data.train), records(data.test)
+def _in_torch(network: Callable[[], Any], train: Any, test: Any, optimiser: OptimiserOptions, coins: Coins) -> Trained:
     model = need_torch().classifier(network, train, optimiser, coins=coins)
     return Trained(
         records=model,
