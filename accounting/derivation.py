@@ -88,13 +88,14 @@ class Derivation(ABC):
         return tuple(dict.fromkeys(self._walk()))
 
     def rests_on(self, theorem: Theorem) -> bool:
-        """Whether `theorem` was applied anywhere in the derivation."""
+        """Whether `theorem` was applied anywhere in the derivation but below one that holds `whatever_is_paid`."""
         left: list[Derivation] = [self]
         while left:
             found = left.pop()
             if found.theorem == theorem:
                 return True
-            left.extend(found.premises)
+            if found.theorem not in _WHATEVER_IS_PAID:
+                left.extend(found.premises)
         return False
 
     def about(self, whose: str) -> Derivation:
@@ -155,6 +156,15 @@ class Theorem:
     def conclude(self, premises: Iterable[Derivation] = (), assumptions: Iterable[Assumption] = ()) -> Derivation:
         """The derivation that applies this theorem to `premises`."""
         return _Derived(self, tuple(premises), tuple(assumptions))
+
+
+_WHATEVER_IS_PAID = set[Theorem]()
+
+
+def whatever_is_paid(theorem: Theorem) -> Theorem:
+    """The theorem of a filter, noted as one: what it concludes holds for costs that depend on what was released."""
+    _WHATEVER_IS_PAID.add(theorem)
+    return theorem
 
 
 EX_POST = Theorem("law", "at released values as they came out, which filters and readings alone may take")

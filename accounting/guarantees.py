@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar, final
 
 from attrs import field, frozen
 
-from .derivation import EX_POST, Assumption, Derivation, Theorem
+from .derivation import CHOSEN, EX_POST, Assumption, Derivation, Theorem
 from .display import Displayed
 from .enclosures import Truth
 from .errors import InvalidType, InvalidValue
@@ -98,11 +98,18 @@ def conditions(unit: Unit, relation: Relation, derivation: Derivation) -> Iterat
 
 
 def refuse_ex_post(parameter: str, cost: Guarantee[Any, Any, Any]) -> None:
-    """Refuse what a run cost at released values as they came out.
+    """Refuse what a run cost at released values as they came out, or beside an account that chose some of them.
 
     Raises:
         InvalidValue: for such a cost, and what was concluded from one.
     """
+    if cost.derivation.rests_on(CHOSEN):
+        raise InvalidValue(
+            parameter,
+            f"what was counted elsewhere: {cost.bound}",
+            "a guarantee, which says all that a release costs",
+            "Its account has the guarantee of everything that it paid for, what it chose included: run.guarantee",
+        )
     if cost.derivation.rests_on(EX_POST):
         raise InvalidValue(
             parameter,

@@ -64,17 +64,21 @@ class Payment:
 
     Attributes:
         cost: the guarantee of the release.
+        account: which adaptive run has counted the release, so that there, and there alone, it costs nothing more; None
+            for one that is to be charged.
 
     Raises:
         InvalidType: for anything but a guarantee.
-        InvalidValue: for a cost at released values, which is none.
+        InvalidValue: for a cost that is none, at released values or beside an account.
     """
 
     cost: Guarantee[Any, Any, Any]
+    account: object = field(default=None, repr=False)
 
     def __attrs_post_init__(self) -> None:
         require("cost", self.cost, Guarantee, "A released value carries the guarantee of its release")
-        refuse_ex_post("cost", self.cost)
+        if self.account is None:
+            refuse_ex_post("cost", self.cost)
 
 
 def named_costs(payments: Iterable[Payment], *, first: int = 1) -> list[Guarantee[Any, Any, Any]]:

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar, final
 
 from attrs import frozen
 
-from ..derivation import Assumption, Derivation, Theorem
+from ..derivation import Assumption, Derivation, Theorem, whatever_is_paid
 from ..display import Displayed
 from ..enclosures import Truth
 from ..errors import InvalidType, InvalidValue
@@ -123,6 +123,7 @@ class Filter(SpendingState, ABC, Generic[B, R, U]):
         super().__init_subclass__()
         if not getattr(cls._kind, "__isabstractmethod__", False):
             _KINDS.setdefault(cls._kind(), cls)
+            whatever_is_paid(cls.theorem)
 
     def __init__(self, budget: B, *, relation: R, unit: U, domain: NormBall | None = None) -> None:
         require("budget", budget, self._kind(), f"State the budget as {self._kind().__name__}(…)")

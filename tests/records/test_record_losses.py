@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -13,6 +14,7 @@ from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.accounting.norms import Norm
 from certdp.accounting.pairs import GaussianPair
 from certdp.accounting.provenance import Private, Public
+from certdp.accounting.relations import User
 from certdp.accounting.sampling.clipping import Outside
 from certdp.accounting.sampling.domains import NormBall
 from certdp.accounting.sampling.releases import Releases, ResampleEach, SampleOnce
@@ -20,9 +22,12 @@ from certdp.accounting.units import Delta, Order
 from certdp.mechanisms.gaussian_sum import GaussianSum
 from certdp.mechanisms.laplace_sum import LaplaceSum
 from certdp.records.losses import record_losses
+from certdp.records.weights import record_weights
 from certdp.runs.sampled import SampledRun
+from certdp.samplers.fixed_batches import FixedBatches
 from certdp.samplers.importance import Importance
 from certdp.samplers.poisson import Poisson
+from certdp.samplers.truncated_poisson import TruncatedPoisson
 
 BALL = NormBall(norm=Norm.L2, radius=Public("2"), dimension=3)
 RECORDS = np.random.default_rng(4).normal(size=(40, 3))
@@ -112,3 +117,31 @@ def test_no_records_are_refused() -> None:
 def test_what_is_no_run_is_refused_with_what_to_do(other: object) -> None:
     with pytest.raises(InvalidType, match=r"^run: got .* Build one: SampledRun"):
         record_losses(other, RECORDS)  # type: ignore[arg-type]
+
+
+def test_records_that_are_drawn_together_have_no_losses_of_their_own() -> None:
+    """Of three records one is kept: by Theorem 6 at its chance the last one would lose 0.1733."""
+    kept = TruncatedPoisson(rate=Public("0.5"), batch_size=Public(1), data_size=Public(3))
+    ball = NormBall(norm=Norm.L1, radius=Public(1))
+    run = SampledRun(mechanism=LaplaceSum(scale=Public(2)), sampler=kept, domain=ball)
+    values = (0.5, 0.2, -1.0)
+    near, far = 1 / 8, 1 / 4  # the densities at an output towards -∞, of three records and of the first two
+    near += sum(7 / 24 * math.exp(-value / 2) for value in values)
+    far += sum(3 / 8 * math.exp(-value / 2) for value in values[:2])
+    assert 0.21 < math.log(near / far) < run.pure().bound.epsilon.upper
+    for sampler in (kept, FixedBatches(rate=Public("1/3"))):
+        for mechanism in (LaplaceSum(scale=Public(2)), GaussianSum(scale=Public(2))):
+            run = SampledRun(mechanism=mechanism, sampler=sampler, domain=ball)
+            for at in (None, Delta("1e-3"), Order(2)):
+                for asked in (record_losses, record_weights):
+                    with pytest.raises(InvalidValue, match="draws each record by itself"):
+                        asked(run, np.array(values)[:, np.newaxis], at=at)
+
+
+def test_a_user_of_several_records_has_no_loss_of_one() -> None:
+    run = SampledRun(
+        mechanism=LaplaceSum(scale=Public(2)), sampler=Poisson(rate=Public("0.5")), domain=BALL, unit=User(2)
+    )
+    for at in (None, Delta("1e-3"), Order(2)):
+        with pytest.raises(InvalidValue, match="added or removed"):
+            record_losses(run, RECORDS, at=at)

@@ -25,6 +25,7 @@ from certdp import (
     DiscreteGaussian,
     DiscreteLaplace,
     Enclosure,
+    FixedBatches,
     Full,
     GaussianSum,
     Importance,
@@ -43,9 +44,11 @@ from certdp import (
     ResampleEach,
     SampledRun,
     SampleOnce,
+    TruncatedPoisson,
     check,
     stated_release,
 )
+from certdp.accounting.draws.by_name import NamedCoins
 from certdp.accounting.stored import packed, unpacked
 from certdp.filters import PureFilter
 from certdp.guarantees import PrivateValue
@@ -281,6 +284,20 @@ class TestRefusals:
         assert not isinstance(run.mechanism, Additive)
         with pytest.raises(InvalidValue, match="exact sums"):
             SumPart.of(run, data())
+
+    @pytest.mark.parametrize("at_most", [False, True])
+    def test_records_that_are_drawn_together(self, at_most: bool) -> None:
+        """Each part would keep as many as the whole may, and names would draw records one by one."""
+        kept = TruncatedPoisson(
+            rate=Public("0.5"), batch_size=Public(1), data_size=Public(len(data())), at_most=Public(at_most)
+        )
+        for sampler in (kept, FixedBatches(rate=Public(1))):
+            run = SampledRun(mechanism=full().mechanism, sampler=sampler, domain=full().domain)
+            names = [str(number).encode() for number in range(len(data()))]
+            with pytest.raises(InvalidValue, match="draws each record by itself"):
+                SumPart.of(run, data())
+            with pytest.raises(InvalidValue, match="draws each record by itself"):
+                SumPart.of_units(run, data(), names, NamedCoins.fresh())
 
     @pytest.mark.parametrize(
         ("parameter", "make"),

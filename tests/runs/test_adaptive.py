@@ -21,7 +21,7 @@ from certdp.accounting.filters import (
     RenyiFilter,
     ZeroConcentratedFilter,
 )
-from certdp.accounting.guarantees import Guarantee
+from certdp.accounting.guarantees import Guarantee, compose, for_groups
 from certdp.accounting.norms import Norm
 from certdp.accounting.notions import Approximate, GaussianDP, Pure, Renyi, ZeroConcentrated
 from certdp.accounting.provenance import Public, Released
@@ -33,6 +33,7 @@ from certdp.mechanisms.count import Count
 from certdp.mechanisms.gaussian_sum import GaussianSum
 from certdp.mechanisms.laplace_sum import LaplaceSum
 from certdp.runs.adaptive import AdaptiveRun, DominatedRun, NoAccountant
+from certdp.runs.ex_post import ExPostRun
 from certdp.runs.plan import Plan
 from certdp.runs.sampled import SampledRun
 from certdp.samplers.full import Full
@@ -172,6 +173,44 @@ class TestNoAccountant:
         for question in (step.pure, step.zero_concentrated, lambda: step.epsilon(Delta("1e-6"))):
             with pytest.raises(InvalidValue, match="a parameter chosen from earlier releases"):
                 question()
+
+    def test_a_parameter_chosen_by_another_run_is_refused(self) -> None:
+        """Its scale tells what the other run released for 5; the smaller budget does not say so."""
+        other, run, dominated = pure_run(10), pure_run("1/10"), DominatedRun(Plan([laplace(10)]))
+        other.release(laplace("1/5"), DATA)
+        foreign = [laplace(other.chosen(100)), laplace(other.chosen(100).map(lambda scale: 2 * scale))]
+        foreign.append(laplace(dominated.chosen(100)))
+        for step in foreign:
+            for ask in (run.cost, run.would_exceed, run.pay, lambda step: run.release(step, DATA), ExPostRun):
+                with pytest.raises(InvalidValue, match="chosen from earlier releases"):
+                    ask(step)
+        for step in foreign[:2]:
+            with pytest.raises(InvalidValue, match="a parameter released for"):
+                dominated.release(step, DATA)
+        assert run.filter.number == 0
+        again = AdaptiveRun(other.filter)  # another run from the same budget
+        again.release(foreign[0], DATA)
+        assert other.filter.number == 2
+
+    def test_what_a_chosen_parameter_costs_beside_its_run_is_no_guarantee(self) -> None:
+        cost = pure_run().chosen(3).cost
+        for marked in (cost, for_groups(cost, 1)):
+            for ask in (compose, lambda marked: Released(3, marked, within=(1, 5))):
+                with pytest.raises(InvalidValue, match="counted elsewhere"):
+                    ask(marked)
+
+    def test_the_budget_is_a_guarantee_whatever_was_paid(self) -> None:
+        run = pure_run(5)
+        run.release(laplace(run.chosen(2)), DATA)
+        run.release(laplace(Released(2, laplace(10).pure())), DATA)  # at the value that came out
+        assert compose(run.guarantee, run.guarantee).bound.epsilon.upper == 10
+        assert for_groups(run.guarantee, 2).bound.epsilon.upper == 10
+        assert Released(3, run.guarantee).cost == run.guarantee
+        dominated = DominatedRun(Plan([laplace(1)]))
+        dominated.release(laplace(dominated.chosen(2)), DATA)
+        answer = dominated.epsilon(Delta(0))
+        assert compose(answer.guarantee, answer.guarantee).bound.epsilon.upper == 2
+        assert "ex post" not in answer.statement
 
 
 class TestDominated:

@@ -7,8 +7,10 @@ of them at once. Each run is an independent run of the composition, sample inclu
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...accounting.exact import Floats
 from ...accounting.sampling.records import Realisation
@@ -17,6 +19,8 @@ from ...plugins.contract import Coins, Mechanism, WeightedSample, many_releases
 from .two_inputs import Releases
 
 _BLOCK = 1 << 16
+
+Chosen: TypeAlias = NDArray[np.bool_]
 
 
 def audited_releases(
@@ -44,8 +48,7 @@ def audited_releases(
 
     def block(count: int) -> Floats:
         def draw() -> _Drawn:
-            chances = np.broadcast_to(realisation.probability, (count, len(records)))
-            return _Drawn(records, realisation.weight, coins.bernoulli(chances))
+            return _Drawn(records, realisation.weight, _chosen(realisation, count, coins))
 
         releases = [drawn.released(mechanism, coins, make) for drawn in plan.samples(draw)]
         if progress is not None:
@@ -59,12 +62,21 @@ def audited_releases(
     return releases
 
 
+def _chosen(realisation: Realisation, count: int, coins: Coins) -> Chosen:
+    """Which records each of so many samples holds, each drawn by itself or all together, as they are realised."""
+    size, batches = len(realisation.probability), realisation.batches
+    if batches is None:
+        return np.asarray(coins.bernoulli(np.broadcast_to(realisation.probability, (count, size))))
+    chosen = np.zeros((count, size), dtype=np.bool_)
+    for sample in chosen:
+        sample[batches.members(size, coins)] = True
+    return chosen
+
+
 class _Drawn:
     """The samples of many runs: which records each holds."""
 
-    def __init__(
-        self, records: Floats, weights: Floats, chosen: np.ndarray[tuple[int, int], np.dtype[np.bool_]]
-    ) -> None:
+    def __init__(self, records: Floats, weights: Floats, chosen: Chosen) -> None:
         self._records = records
         self._weights = weights
         kinds, self._kind = np.unique(chosen, axis=0, return_inverse=True)

@@ -234,6 +234,7 @@ class WeightsOf:
         """
         require("run", run, SampledRun, "Build one: SampledRun(mechanism=…, sampler=…)")
         require("outside", outside, Outside, "Use Outside.CLIP or Outside.DROP")
+        run.require_drawn_apart()
         for name in (WEIGHT, PROBABILITY):
             if name in known:
                 raise InvalidValue("records", f"a column {name}", "records without one", "Rename it")

@@ -86,7 +86,9 @@ def law_of(run: SampledRun[Any], at: At) -> RecordLaw:
         NoPureValue: for ψ of a mechanism without a pure ε.
         NotionAbsent: for a mechanism whose loss has no bound for many records at once.
         InvalidType: for another place than a δ or an order.
+        InvalidValue: for records that are drawn together, several of a user, or in the place of others.
     """
+    run.require_drawn_apart()
     match at, run.drawing:
         case None, ConstrainedRate() as rate:
             return _of_target(run, rate)
@@ -109,7 +111,7 @@ def _of_target(run: SampledRun[Any], rate: ConstrainedRate) -> RecordLaw:
 
 def _psi(run: SampledRun[Any]) -> RecordLaw:
     pure = pure_loss_of(run.mechanism, run.loss)
-    _require_added(run)
+    _require_one(run)
     run.require_losses_fixed()
     together, times = on_one_sample(run.releases), Fraction(samples(run.releases))
     on_a_sample = pure if together == 1 else PureLoss(together * pure.epsilon)
@@ -178,11 +180,13 @@ def _by_pairs(run: SampledRun[Any], together: _Together) -> Losses:
     return losses
 
 
-def _require_added(run: SampledRun[Any]) -> None:
-    if run.relation != ADD_REMOVE:
+def _require_one(run: SampledRun[Any]) -> None:
+    """Refuse ψ of several records, and of records that take the places of others."""
+    if run.relation != ADD_REMOVE or run.derived:
+        about_several = run.relation == ADD_REMOVE
         raise InvalidValue(
-            "mechanism",
-            run.mechanism.about.name,
+            "unit" if about_several else "relation",
+            run.unit if about_several else run.relation.name,
             "a run about a record that is added or removed",
             "Theorem 6 needs it: ask for an ε of all records",
         )

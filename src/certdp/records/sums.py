@@ -255,11 +255,12 @@ class SumPart(Part[_SumState]):
 
 
 def additive(run: SampledRun[Any]) -> Additive:
-    """The mechanism of a run that releases from exact sums.
+    """The mechanism of a run that releases from exact sums of records that are drawn one by one.
 
     Raises:
         InvalidValue: for any other.
     """
+    run.require_drawn_apart()
     if not isinstance(run.mechanism, Additive):
         admissible = "a mechanism that adds noise to exact sums, such as laplace-sum, gaussian-sum or count"
         raise InvalidValue("mechanism", run.mechanism.about.name, admissible, "Release from all records in one place")

@@ -14,7 +14,7 @@ from attrs import evolve
 from numpy.typing import ArrayLike
 
 from ..accounting.accountants import BEST, Accountant
-from ..accounting.derivation import CHOSEN, Assumption, Derivation, Theorem
+from ..accounting.derivation import CHOSEN, Assumption, Derivation, Theorem, whatever_is_paid
 from ..accounting.enclosures import Enclosure, Truth
 from ..accounting.errors import InvalidType, InvalidValue
 from ..accounting.filters import Filter, Spent
@@ -22,7 +22,7 @@ from ..accounting.filters.spending import SpendingState, owned
 from ..accounting.guarantees import Guarantee, require
 from ..accounting.notions import Approximate, Bound, Pure
 from ..accounting.pairs.domination import dominates
-from ..accounting.provenance import Released
+from ..accounting.provenance import Payment, Released
 from ..accounting.relations import RECORD, Record, Relation, require_same
 from ..accounting.sampling.batches import BatchRate
 from ..accounting.sampling.clipping import Outside
@@ -41,7 +41,9 @@ B = TypeVar("B", bound=Bound)
 R = TypeVar("R", bound=Relation)
 T = TypeVar("T")
 
-_DOMINATED = Theorem("Zhu, Dong, Wang 2022", "Theorem 10: each step dominated by one declared beforehand")
+_DOMINATED = whatever_is_paid(
+    Theorem("Zhu, Dong, Wang 2022", "Theorem 10: each step dominated by one declared beforehand")
+)
 _OF_FIXED_RUNS = {"delta", "epsilon", "gaussian", "pairs", "pure", "renyi", "zero_concentrated"}
 
 
@@ -107,12 +109,11 @@ class AdaptiveRun(SpendingState, Generic[B, R]):
             NotionAbsent: where the step has no such cost.
         """
         _require_step(step)
-        return self.filter.cost_of(step.as_it_came_out)
+        return self.filter.cost_of(step.counted_by(self._account))
 
     def would_exceed(self, step: SampledRun | Plan) -> Truth:
         """Whether a step would exceed the budget; an undecided one is refused as well."""
-        account = self.filter if self.ledger is None else self.ledger
-        return account.would_exceed(self.cost(step))
+        return self._account.would_exceed(self.cost(step))
 
     def pay(self, step: SampledRun | Plan, *, request: str | None = None) -> Spent[B, R, Record]:
         """Pay for a step that is released elsewhere, once, after this.
@@ -160,11 +161,18 @@ class AdaptiveRun(SpendingState, Generic[B, R]):
     def chosen(self, value: T) -> Released[T]:
         """A parameter that was computed from this run's releases: free here, because the filter has counted them.
 
-        No plan accepts it: a plan is fixed beforehand.
+        No plan accepts it, for a plan is fixed beforehand; nor does a run with another account, whose budget would not
+        say what the parameter tells.
         """
         paid = CHOSEN.conclude(assumptions=[Assumption("counted under the budget", str(self.filter.budget))])
         nothing = Pure(Enclosure.of(0))
-        return Released(value, Guarantee(bound=nothing, relation=self.filter.relation, unit=RECORD, derivation=paid))
+        cost = Guarantee(bound=nothing, relation=self.filter.relation, unit=RECORD, derivation=paid)
+        return Released(value, Payment(cost, self._account))
+
+    @property
+    def _account(self) -> Filter[B, R, Record] | Ledger:
+        """What pays: runs that share it may use the parameters that each other chose."""
+        return self.filter if self.ledger is None else self.ledger
 
     def _pay(
         self, step: SampledRun | Plan, cost: Guarantee[B, Any, Any], coins: Coins, request: str | None
@@ -262,7 +270,7 @@ class DominatedRun(SpendingState):
         require("step", step, SampledRun, "Take steps one by one")
         declared = self._next(step.releases)
         self._check_parameters(step)
-        _check_within(step.as_it_came_out, declared)
+        _check_within(step.counted_by(self), declared)
         self._steps[step.derivation] = None
         self._used += step.releases.steps
         if self._used >= declared.releases.steps or isinstance(declared.releases, SampleOnce):
@@ -315,7 +323,7 @@ class DominatedRun(SpendingState):
         require_same("step", (step.relation, step.unit), (self.plan.relation, self.plan.unit), "in the plan")
         of_plan = self.plan.payments
         for payment in step.payments:
-            if payment not in of_plan and payment.cost.derivation.theorem != CHOSEN:
+            if payment not in of_plan and payment.account is not self:
                 raise InvalidValue(
                     "step",
                     f"a parameter released for {payment.cost.bound}",
@@ -327,7 +335,8 @@ class DominatedRun(SpendingState):
         """A parameter that was computed from this run's releases: free here, because the plan accounts for them."""
         paid = CHOSEN.conclude(assumptions=[Assumption("counted in a plan declared beforehand")])
         nothing = Pure(Enclosure.of(0))
-        return Released(value, Guarantee(bound=nothing, relation=self.plan.relation, unit=RECORD, derivation=paid))
+        cost = Guarantee(bound=nothing, relation=self.plan.relation, unit=RECORD, derivation=paid)
+        return Released(value, Payment(cost, self))
 
     def _of_this_run(self, answer: Answer) -> Answer:
         if not self._is_private:

@@ -14,7 +14,7 @@ from typing_extensions import TypeVar
 from ..accounting.accountants import BEST, LOSS_DISTRIBUTION, Accountant, Bounds, Finding, Law, WorstPairs
 from ..accounting.accountants.trade_off import DeltaLaw, TradeOff, trade_off
 from ..accounting.accountants.worst_pairs import gaussian, pure, renyi_at, zero_concentrated
-from ..accounting.derivation import CHOSEN, EX_POST, Assumption, Derivation
+from ..accounting.derivation import EX_POST, Assumption, Derivation
 from ..accounting.display import EXACT_UP_TO, Displayed, shorten
 from ..accounting.enclosures import Enclosure
 from ..accounting.errors import InvalidValue, known_keywords
@@ -140,7 +140,7 @@ def refuse_chosen(parameter: str, payments: Iterable[Payment]) -> None:
         InvalidValue: for such a parameter.
     """
     for payment in payments:
-        if payment.cost.derivation.theorem == CHOSEN:
+        if payment.account is not None:
             raise InvalidValue(
                 parameter,
                 "a parameter chosen from earlier releases",
@@ -254,6 +254,14 @@ class Run(Displayed, ABC, Generic[U]):
         What it costs then is no guarantee: it composes with nothing, and has no certificate.
         """
         return self
+
+    def counted_by(self, account: object) -> Self:
+        """The run at its released values, as the account pays for it that chose some of them.
+
+        Raises:
+            InvalidValue: for a parameter that another adaptive run chose: what it tells was paid from another budget.
+        """
+        return self.as_it_came_out
 
     @property
     @abstractmethod
@@ -574,7 +582,17 @@ class RunPart(Run[U]):
 
     @property
     def as_it_came_out(self) -> Self:
-        """The run at its released values, as filters and ex-post readings take it; itself where it has none."""
+        """The run at its released values, as filters and ex-post readings take it; itself where it has none.
+
+        Raises:
+            InvalidValue: for a parameter that an adaptive run chose.
+        """
+        refuse_chosen("run", self.payments)
+        return self._at_released_values
+
+    def counted_by(self, account: object) -> Self:
+        """The part at its released values, as the account pays for it that chose some of them; raises as `Run`'s."""
+        refuse_chosen("step", (payment for payment in self.payments if payment.account is not account))
         return self._at_released_values
 
     @cached_property

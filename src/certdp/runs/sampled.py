@@ -504,6 +504,16 @@ class SampledRun(RunPart[U]):
                 )
         return rate.profile(loss, self._premises)
 
+    def require_drawn_apart(self) -> None:
+        """Refuse records that are drawn together: the chance of one says nothing of a release without the others.
+
+        Raises:
+            InvalidValue: for such a sampler.
+        """
+        if self._batches is not None:
+            remedy = "A batch is drawn of all records in one place: release(records), and ask for an ε of all records"
+            raise InvalidValue("sampler", self.sampler.about.name, "a sampler that draws each record by itself", remedy)
+
     def require_losses_fixed(self) -> None:
         """Refuse losses per record that move with a released value.
 

@@ -16,7 +16,9 @@ from certdp.accounting.sampling.records import Features, realise
 from certdp.guarantees import Evidence
 from certdp.pairs import LaplaceLoss
 from certdp.plugins.contract import About, WeightedSample
+from certdp.samplers.fixed_batches import FixedBatches
 from certdp.samplers.poisson import Poisson
+from certdp.samplers.truncated_poisson import TruncatedPoisson
 from certdp.verification.audit import audited_releases
 
 Floats = NDArray[np.float64]
@@ -70,3 +72,20 @@ def test_progress_counts_runs() -> None:
     done: list[int] = []
     drawn([[1.0]], ResampleEach(2), progress=done.append)
     assert sum(done) == RUNS
+
+
+def test_batches_are_drawn_as_they_are_in_a_release() -> None:
+    matrix = np.array([[1.0], [10.0], [100.0]])
+    for sampler, laws in (
+        (FixedBatches(batch_size=Public(2), data_size=Public(3)), {11.0: 1 / 3, 101.0: 1 / 3, 110.0: 1 / 3}),
+        (
+            TruncatedPoisson(rate=Public("0.5"), batch_size=Public(1), data_size=Public(3)),
+            {0.0: 1 / 8, 1.0: 7 / 24, 10.0: 7 / 24, 100.0: 7 / 24},
+        ),
+    ):
+        realisation = sampler.rate_for(Bare().loss).realise(Features(matrix))
+        outputs = audited_releases(Bare(), matrix, realisation, ResampleEach(1), Coins.seeded(5))(RUNS)[:, 0]
+        assert set(outputs) <= set(laws)
+        for value, chance in laws.items():
+            hits = np.count_nonzero(outputs == value)
+            assert binom.ppf(1e-6, RUNS, chance) <= hits <= binom.ppf(1 - 1e-6, RUNS, chance)
