@@ -19,6 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import TypeAlias, final
 
 import numpy as np
@@ -98,13 +99,7 @@ class Proposal:
     @property
     def for_kernel(self) -> tuple[float, int, float, float]:
         """The order, ⌊c·2^63⌋, 1/c and 2^-63/(1 − c), in binary64."""
-        inside = self.inside
-        return (
-            float(self.order),
-            int(inside * (1 << _WORD - 1)),
-            float(1 / inside),
-            float(1 / (1 - inside) / (1 << _WORD - 1)),
-        )
+        return _for_kernel(self)
 
     def precision(self, *numbers: LazyNumber) -> int:
         """Bits for enclosures of what numbers mean, so that these are not much wider than the numbers are."""
@@ -135,6 +130,17 @@ class Proposal:
                 return kept is Truth.TRUE
             number.extend()
             level.extend()
+
+
+@lru_cache(maxsize=8)
+def _for_kernel(proposal: Proposal) -> tuple[float, int, float, float]:
+    inside = proposal.inside
+    return (
+        float(proposal.order),
+        int(inside * (1 << _WORD - 1)),
+        float(1 / inside),
+        float(1 / (1 - inside) / (1 << _WORD - 1)),
+    )
 
 
 def exact_lp_cells(

@@ -148,6 +148,20 @@ def test_what_is_certain_holds_in_every_release(reporting: Reporting, counts: li
         assert rank.worst >= len(true) - int((true < true[0]).sum())
 
 
+@SCHEME
+@pytest.mark.parametrize("statistic", [Total(), Count(), Power("0.5")], ids=str)
+def test_what_is_counted_of_a_key_is_what_the_rows_say(reporting: Reporting, statistic: Statistic) -> None:
+    """The expectation of the estimate of one key over its g, for every frequency told; rare keys are lost the most."""
+    found = of_tokens(reporting, [0, 60, 88]).sum(statistic=statistic).counted
+    a = likeliest_estimates(reporting, statistic, LARGEST)
+    rows = {row.frequency: row for row in reporting.at(range(1, LARGEST + 1))}
+    assert list(found) == [2**power for power in range(len(found))]
+    for frequency, part in found.items():
+        told = moments(rows[frequency], a, statistic).expectation / float(Fraction(statistic(frequency)))
+        assert part == pytest.approx(told, rel=1e-9)
+    assert found[1] == min(found.values()) < 0.5
+
+
 def test_certain_bounds_are_reached() -> None:
     """No token of frequency i lies beyond its block: the lowest reporter is the bound, and the last one too."""
     reporting = noise(0)
@@ -306,7 +320,7 @@ def test_functions_take_samples() -> None:
     assert estimate_count(sample, lambda key: key > "a") == told.count([key > "a" for key in sample.keys.to_pylist()])
     assert estimate_sum(sample).statistic == "sum of frequencies"
     printed = str(estimate_sum(sample, population=9))
-    assert printed.count("\n") == 2
+    assert printed.count("\n") == 3
     assert "bias 0: estimated, and blind" in printed  # a rounding of 1e-13 says nothing
     assert not estimate_sum(sample).unbiased
 

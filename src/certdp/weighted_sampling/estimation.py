@@ -7,8 +7,8 @@ statements are kept apart:
    the likeliest frequency H of a key's token in place of its own, one reported key standing for 1/π_H keys.
 2. Their errors, estimated in the same way: bias and standard error as they would be if the frequencies were those
    estimated. These are estimates, not confidence statements: of keys so infrequent that none of their kind was reported
-   they know nothing, and that part of the bias, always downwards, is missing in them. What the bias is at most, key by
-   key, is public: `accounting.keyed.estimates.moment_curve`.
+   they know nothing, and that part of the bias, always downwards, is missing in them. What is lost of a key of each
+   frequency is public, and told beside: `accounting.keyed.estimates.moment_curve`.
 3. Certainties: a token is reported by frequencies in a known range alone (its reach). So the reported keys of a
    selection add up to at least Σ g(least), and with them all of its keys. What the keys that were not reported add is
    bounded only where the number of keys is (a public number), and every frequent key is reported.
@@ -18,7 +18,7 @@ Where a public largest frequency M is declared, frequencies above it are treated
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from math import fsum, sqrt
 from typing import NamedTuple, Protocol, final
@@ -55,6 +55,7 @@ from .selections import Coefficients, Where, coefficients
 from .threshold_samples import ThresholdSample
 
 _RATE_BITS = 128
+_NEARLY = 0.01  # parts of an estimate that are not told any more
 _MARGIN = 2.0**-48
 _ROUNDING = 1e-12
 
@@ -101,6 +102,8 @@ class SumEstimate:
         standard_error: estimated standard deviation of the estimate.
         at_least: the sum is at least so much, for certain; None where keys that were not reported may count negatively.
         at_most: the sum is at most so much, for certain; None where nothing bounds it.
+        counted: by frequency, 1, 2, 4 and so on, the part of its own g that a key of it adds to the estimate on average:
+            public, whatever the sample, and what `bias` lacks of infrequent keys. Empty where no tokens are read.
     """
 
     statistic: str
@@ -110,6 +113,7 @@ class SumEstimate:
     standard_error: float
     at_least: float | None
     at_most: float | None
+    counted: Mapping[int, float] = field(factory=dict)
     unbiased: bool = False
     """Whether the estimate is unbiased whatever the data, as inverse probabilities make it, and its variance, too."""
 
@@ -121,6 +125,9 @@ class SumEstimate:
         else:
             bias = "" if self.bias is None else f", bias {_figure(_visible(self.bias, self.estimate))}"
             lines.append(f"{error}{bias}: estimated, and blind to keys too infrequent to be in the sample")
+        if self.counted:
+            parts = ", ".join(f"{part:.1%} at {frequency:,}" for frequency, part in self.counted.items())
+            lines.append(f"  of what a key adds it counts on average, by the key's frequency: {parts}")
         if self.at_least is not None:
             most = "nothing bounds it above" if self.at_most is None else f"at most {_figure(self.at_most)}"
             lines.append(f"  for certain at least {_figure(self.at_least)}; {most}")
@@ -269,6 +276,17 @@ class SampleEstimates:
         used, places = np.unique(places, return_inverse=True)
         curve = moment_curve(self._read.likelihood, measured, distinct[used], (laws[place] for place in used.tolist()))
         return self._summed(measured, held, chosen, (curve, places.reshape(-1)), population)
+
+    def _parts_counted(self, statistic: Statistic) -> dict[int, float]:
+        """The expected part of g that a key adds, at powers of two, up to where nearly all of it is."""
+        found: dict[int, float] = {}
+        for frequency in _powers(int(self._read.likeliest.max())):
+            curve = moment_curve(self._read.likelihood, statistic, [frequency])
+            if curve.sizes[0] > 0:
+                found[frequency] = float(1 + curve.bias[0] / curve.sizes[0])
+                if abs(1 - found[frequency]) < _NEARLY:
+                    break
+        return found
 
     def count(self, where: Where = None, *, population: int | None = None) -> SumEstimate:
         """How many keys there are; as `sum` otherwise. From keys alone, how many were reported."""
@@ -435,6 +453,7 @@ class SampleEstimates:
             standard_error=error,
             at_least=least,
             at_most=most,
+            counted={} if curve is None else self._parts_counted(statistic),
         )
 
     def _bounded(self, statistic: Statistic, chosen: NDArray[np.intp], population: int | None) -> float | None:
@@ -562,6 +581,13 @@ def estimate_unsanitised_sum(
             unbiased=True,
         )
     )
+
+
+def _powers(largest: int) -> Iterator[int]:
+    power = 1
+    while power <= largest:
+        yield power
+        power *= 2
 
 
 def _rate(inclusion: Inclusion, frequency: int) -> float:
