@@ -3,18 +3,20 @@
 A plan composes one to five kinds of releases: Gaussian, Laplace and discrete Laplace noise, each on all records or on
 Poisson samples. Noise multipliers, rates, counts and δ are drawn from wide ranges, by the logarithm. The gap is
 (upper − lower)/upper. Nothing is left out: what has no lower end counts as a gap of 1. Prints the table of
-docs/accuracy.md. Run: python benchmarks/random_plans.py [PLANS [SEED]]
+docs/accuracy.md. Run: python benchmarks/random_plans.py [PLANS [SEED [FILE]]]; what FILE holds is not run again.
 """
 
 from __future__ import annotations
 
+import json
 import math
 import sys
 import time
 from fractions import Fraction
+from pathlib import Path
 from random import Random
 
-from attrs import frozen
+from attrs import asdict, frozen
 
 from certdp import Delta
 from certdp.interoperation import Composed, DiscreteLaplace, Event, Gaussian, Laplace, PoissonSampled, SelfComposed
@@ -75,23 +77,33 @@ def result(random: Random) -> Result:
     return Result(gap, lower, found.upper, f"{float(Fraction(delta)):.0e}", seconds, "; ".join(w for _, w in drawn))
 
 
-def main(plans: int = PLANS, seed: int = SEED) -> None:
-    """Draw the plans, and print what is worst."""
-    found = []
+def results(plans: int, seed: int, file: Path | None) -> list[Result]:
+    """All plans' results; those that a file has are read, others are added to it, one line each."""
+    lines = file.read_text().splitlines() if file is not None and file.exists() else []
+    known = {(line.pop("seed"), line.pop("number")): Result(**line) for line in map(json.loads, lines)}
     for number in range(plans):
-        one = result(Random(f"{seed} {number}"))
-        found.append(one)
+        if (seed, number) in known:
+            continue
+        one = known[seed, number] = result(Random(f"{seed} {number}"))
         if one.gap > NARROW:
             print(f"{number}: {one}", file=sys.stderr, flush=True)
-    found.sort(reverse=True)
+        if file is not None:
+            with file.open("a") as to:
+                to.write(json.dumps({"seed": seed, "number": number, **asdict(one)}) + "\n")
+    return [known[seed, number] for number in range(plans)]
+
+
+def main(plans: int | str = PLANS, seed: int | str = SEED, file: str = "") -> None:
+    """Draw the plans, and print what is worst."""
+    found = sorted(results(int(plans), int(seed), Path(file) if file else None), reverse=True)
     narrow = sum(one.gap <= NARROW for one in found)
     seconds = sorted(one.seconds for one in found)
-    print(f"{narrow} of {plans} plans (seed {seed}) have a gap of at most {NARROW:g}.")
-    print(f"CPU seconds of an ε: median {seconds[plans // 2]:.2g}, most {seconds[-1]:.2g}.\n")
+    print(f"{narrow} of {len(found)} plans (seed {seed}) have a gap of at most {NARROW:g}.")
+    print(f"CPU seconds of an ε: median {seconds[len(found) // 2]:.2g}, most {seconds[-1]:.2g}.\n")
     print("| gap | ε | δ | plan |\n|--:|---|--:|---|")
     for one in found[:WORST]:
         print(f"| {one.gap:.1g} | [{one.lower:.7g}, {one.upper:.7g}] | {one.delta} | {one.plan} |")
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    main(*sys.argv[1:])

@@ -85,5 +85,13 @@ class Accountant(ABC):
             epsilon: at least 0; the bound holds for every number inside.
         """
 
+    def least_epsilon(self, pairs: WorstPairs, delta: Enclosure) -> Fraction:
+        """A number that the bound of `epsilon` is not below, where one is known sooner than the bound; 0 elsewhere."""
+        return Fraction(0)
+
+    def least_delta(self, pairs: WorstPairs, epsilon: Enclosure) -> Fraction:
+        """A number that the bound of `delta` is not below, where one is known sooner than the bound; 0 elsewhere."""
+        return Fraction(0)
+
     def __str__(self) -> str:
         return self.name

@@ -49,6 +49,10 @@ class _Question:
         except OutsideDomain as refused:
             return refused
 
+    def least(self, accountant: Accountant) -> Fraction:
+        """A number that the accountant's bound is not below."""
+        return (accountant.least_epsilon if self.of_epsilon else accountant.least_delta)(self.pairs, self.at)
+
 
 @final
 @frozen(eq=False)
@@ -75,7 +79,8 @@ class BestAccountant(Accountant):
     """Asks several accountants; the smallest upper end wins, and the largest proven lower end stands beside it.
 
     All bounds are about the same number, so any two of them hold together. Where a lossless accountant comes within
-    2^-20 of what the pairs lose, which nobody can undercut, the others are asked only when the comparison is looked at.
+    2^-20 of what the pairs lose, which nobody can undercut, the others are asked only when the comparison is looked at;
+    so is one of which it is known sooner that its bound is larger than a lossless accountant's.
 
     Attributes:
         asked: the accountants, in the order of preference among equal bounds.
@@ -113,12 +118,17 @@ class BestAccountant(Accountant):
             OutsideDomain: where such a number left nothing.
         """
         everyone = _Inquiry(self.asked, question)
+        known: Fraction | None = None
         if settled:
             for accountant in self.asked:
                 first = everyone.finding_of(accountant) if accountant.lossless else None
-                if isinstance(first, Finding) and first.bounds.sharp:
-                    return evolve(first, everyone=everyone)
-        found = everyone()
+                if isinstance(first, Finding):
+                    if first.bounds.sharp:
+                        return evolve(first, everyone=everyone)
+                    known = first.upper if known is None else min(known, first.upper)
+        beaten = [one for one in self.asked if known is not None and question.least(one) > known]
+        answers = [everyone.finding_of(one) for one in self.asked if one not in beaten]
+        found = [answer for answer in answers if isinstance(answer, Finding)]
         if not found:
             for answer in map(everyone.finding_of, self.asked):
                 if isinstance(answer, OutsideDomain):

@@ -10,26 +10,43 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import final
+from fractions import Fraction
+from typing import Protocol, final
 
 from attrs import evolve, frozen
 
 from ..derivation import Theorem
 from ..enclosures import Enclosure
 from ..errors import InvalidValue
+from ..loss_distribution.cells import Cells
+from ..loss_distribution.lattice import delta_by_lattice, epsilon_by_lattice
 from ..notions import APPROXIMATE
 from ..pairs import Pair, RandomisedResponsePair, compose_pairs
 from ..relations import Direction
 from .accountant import Accountant, Finding
 from .advanced import ADVANCED
 from .basic import EACH_RELEASE
-from .splits import Share, Split, delta_at_best_scale, epsilon_at_best_scale, total_epsilon
+from .splits import (
+    Candidates,
+    Share,
+    Split,
+    delta_at_best_scale,
+    epsilon_at_best_scale,
+    for_delta,
+    for_epsilon,
+    total_epsilon,
+)
 from .worst_pairs import Bounds, WorstPairs, largest
 
 _EQUAL = Theorem("Kairouz, Oh, Viswanath 2015", "Theorem 3.3")
 _DIFFERENT = Theorem("Murtagh, Vadhan 2016", "Theorem 1.5")
 _MOST_TERMS, _CLOSE = 10_000, 1e-13
 _HALVINGS = 40
+_FEW_POINTS = 1 << 17
+
+
+class _ByLattice(Protocol):
+    def __call__(self, parts: Sequence[tuple[Cells, int]], at: Enclosure, /, *, points: int) -> Enclosure: ...
 
 
 @final
@@ -57,6 +74,25 @@ class OptimalAccountant(Accountant):
         found = [_delta(split, epsilon) for split in map(Split.of, pairs.bounding)]
         return self._better(pairs, advanced, found)
 
+    def least_epsilon(self, pairs: WorstPairs, delta: Enclosure) -> Fraction:
+        """What a small lattice tells of the composed responses, where those of some pair are different ones."""
+        advanced = ADVANCED.epsilon(pairs, delta)
+        if advanced is None or delta.lower <= 0:
+            return Fraction(0)
+        level = Enclosure.of(delta.lower)
+        splits = [split for pair in pairs.bounding if (split := Split.of(pair)) is not None]
+        found = [_least(for_epsilon(split, level, _about_epsilon), epsilon_by_lattice) for split in splits]
+        return min(advanced.upper, max(found, default=Fraction(0)))
+
+    def least_delta(self, pairs: WorstPairs, epsilon: Enclosure) -> Fraction:
+        """What a small lattice tells of the composed responses, where those of some pair are different ones."""
+        advanced = ADVANCED.delta(pairs, epsilon)
+        if advanced is None:
+            return Fraction(0)
+        splits = [split for pair in pairs.bounding if (split := Split.of(pair)) is not None]
+        found = [_least(for_delta(split, epsilon, _about_delta), delta_by_lattice) for split in splits]
+        return min(advanced.upper, max(found, default=Fraction(0)))
+
     def _better(self, pairs: WorstPairs, advanced: Finding, found: Sequence[Enclosure | None]) -> Finding:
         known = [value for value in found if value is not None]
         if len(known) == len(found):
@@ -77,6 +113,19 @@ def _epsilon(split: Split | None, delta: Enclosure) -> Enclosure | None:
 
 def _delta(split: Split | None, epsilon: Enclosure) -> Enclosure | None:
     return None if split is None else delta_at_best_scale(split, epsilon, optimal_delta, _about_delta)
+
+
+def _least(candidates: Candidates, by_lattice: _ByLattice) -> Fraction:
+    """A number that no composition of the shares at one of the scales is below; 0 where none is found at once."""
+    least = []
+    for shares, at in candidates:
+        responses = [(RandomisedResponsePair(share.epsilon), share.times) for share in shares]
+        try:
+            cells = [(pair.loss_cells(Direction.REMOVE), times) for pair, times in responses if pair.epsilon.upper]
+            least.append(by_lattice(cells, at, points=_FEW_POINTS).lower if len(cells) > 1 else Fraction(0))
+        except InvalidValue:
+            return Fraction(0)
+    return min(least, default=Fraction(0))
 
 
 def optimal_epsilon(shares: Sequence[Share], delta: Enclosure) -> Enclosure:

@@ -184,10 +184,15 @@ Estimate: TypeAlias = Callable[[Sequence[Share], Enclosure], float]
 """About the same, quickly: it tells a search where to look and proves nothing."""
 
 
-def epsilon_at_best_scale(split: Split, delta: Enclosure, bound: Composition, about: Estimate) -> Enclosure | None:
-    """The smallest ε at δ in (0, 1) over the scales searched: `bound` at the δ' that their δ_l leave over.
+Candidates: TypeAlias = "tuple[tuple[tuple[Share, ...], Enclosure], ...]"
+"""The shares at the scales searched, each with the δ' or ε' at which they are to be composed."""
 
-    None where no scale is proven to leave any.
+
+@lru_cache(maxsize=16)
+def for_epsilon(split: Split, delta: Enclosure, about: Estimate) -> Candidates:
+    """The shares at scales that may have the smallest ε at δ in (0, 1), with the δ' that their δ_l leave over.
+
+    None of the scales need be proven to leave any.
     """
     scales: list[Scale] = [None] if split.has_pure else []
     low = smallest_scale(split, delta)
@@ -200,16 +205,17 @@ def epsilon_at_best_scale(split: Split, delta: Enclosure, bound: Composition, ab
         scales.append(low)
         if low and split.count > 1:
             scales.append(_best_scale(value, low, low * _REACH))
-    proven = []
+    found = []
     for scale in scales:
         rest = left_over(shares := split.at(scale), delta)
         if rest is not None:
-            proven.append(bound(shares, Enclosure.of(rest.lower, precision=delta.precision)))
-    return min(proven, key=lambda epsilon: epsilon.upper, default=None)
+            found.append((shares, Enclosure.of(rest.lower, precision=delta.precision)))
+    return tuple(found)
 
 
-def delta_at_best_scale(split: Split, epsilon: Enclosure, bound: Composition, about: Estimate) -> Enclosure | None:
-    """The smallest δ at ε ≥ 0 over the scales searched: `bound`, joined with their δ_l. None where there is none."""
+@lru_cache(maxsize=16)
+def for_delta(split: Split, epsilon: Enclosure, about: Estimate) -> Candidates:
+    """The shares at scales that may have the smallest δ at ε ≥ 0, with its lower end."""
     scales: list[Scale] = [None] if split.has_pure else []
     level = Enclosure.of(epsilon.lower, precision=epsilon.precision)
 
@@ -222,10 +228,21 @@ def delta_at_best_scale(split: Split, epsilon: Enclosure, bound: Composition, ab
         if split.has_pure:
             high = min(high, Fraction(1))
         scales.append(_best_scale(value, low, high) if 0 < low < high else low)
-    proven = []
-    for scale in scales:
-        shares = split.at(scale)
-        proven.append(joined(shares, bound(shares, level)))
+    return tuple((split.at(scale), level) for scale in scales)
+
+
+def epsilon_at_best_scale(split: Split, delta: Enclosure, bound: Composition, about: Estimate) -> Enclosure | None:
+    """The smallest ε at δ in (0, 1) over the scales searched: `bound` at the δ' that their δ_l leave over.
+
+    None where no scale is proven to leave any.
+    """
+    proven = (bound(shares, rest) for shares, rest in for_epsilon(split, delta, about))
+    return min(proven, key=lambda epsilon: epsilon.upper, default=None)
+
+
+def delta_at_best_scale(split: Split, epsilon: Enclosure, bound: Composition, about: Estimate) -> Enclosure | None:
+    """The smallest δ at ε ≥ 0 over the scales searched: `bound`, joined with their δ_l. None where there is none."""
+    proven = (joined(shares, bound(shares, level)) for shares, level in for_delta(split, epsilon, about))
     return min(proven, key=lambda delta: delta.upper, default=None)
 
 

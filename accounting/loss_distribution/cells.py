@@ -65,12 +65,17 @@ class Split:
         units: relative error of a cell's masses, in units of 2^-53.
         certain: a lower bound of the mass at an infinite loss, which is not in the cells; 0 where losses are rounded
             up, and the infinite ones in the last cell.
+        lowered: where losses are rounded down, by how much at most those at the ends of the inner cells were, beyond
+            the raising of single ones; ∞ where that is not known.
+        inner: the first of the cells of which that is known, and the one after the last.
     """
 
     left: Floats
     right: Floats
     units: Floats
     certain: float
+    lowered: float = math.inf
+    inner: tuple[int, int] = (0, 0)
 
 
 @final
@@ -129,6 +134,10 @@ class Spread(ABC):
         A coordinate belongs to a loss that is at least (`up`), or at most, the one given.
         """
 
+    def losses(self, coordinates: Floats, *, up: bool) -> Floats:
+        """Bounds of the losses that coordinates belong to, from above (`up`) or below; infinite where none is known."""
+        return np.full_like(coordinates, math.inf if up else -math.inf)
+
     @abstractmethod
     def ends(self, coordinates: Floats, *, present: bool, absent: bool) -> Ends:
         """The masses of the cells between the least loss, the coordinates and the greatest loss.
@@ -167,6 +176,12 @@ class NormalSpread(Spread):
         kernels.gaussian_coordinates(losses, self.shift, up, x)
         first, last = np.searchsorted(x, [-kernels.EDGE, self.shift + kernels.EDGE])
         return int(first), np.ascontiguousarray(x[first:last])
+
+    def losses(self, coordinates: Floats, *, up: bool) -> Floats:
+        """Bound s(x − s/2), of which two roundings matter."""
+        losses: Floats = self.shift * (coordinates - self.shift / 2)
+        error = 4 * 2.0**-53 * np.abs(losses) + kernels.TINY
+        return losses + error if up else losses - error
 
     def ends(self, coordinates: Floats, *, present: bool, absent: bool) -> Ends:
         """Compute the masses of the cells by Gauss's rule, as `Spread.ends` says."""
@@ -277,6 +292,10 @@ class LaplaceSpread(Spread):
         """Find the losses between −s and s, as `Spread.inside` says; a loss is its own coordinate."""
         first, last = np.searchsorted(losses, -self.shift, "right"), np.searchsorted(losses, self.shift, "left")
         return int(first), np.ascontiguousarray(losses[first:last])
+
+    def losses(self, coordinates: Floats, *, up: bool) -> Floats:
+        """Return the coordinates: they are losses."""
+        return coordinates
 
     def ends(self, coordinates: Floats, *, present: bool, absent: bool) -> Ends:
         """Compute the masses of the cells in closed form, as `Spread.ends` says."""
@@ -485,11 +504,12 @@ def _split(law: Law, lattice: Lattice, up: bool) -> Split:
         masses = np.where(losses == math.inf, 0.0, masses)
         losses = np.nextafter(losses + lattice.spacing * float(RAISED), -math.inf)
     add(losses, masses, atoms.units)
+    known = 0.0, (1, lattice.count)
     if law.spread is not None:
-        _add_spread(law, law.spread, lattice, up, split)
+        known = _add_spread(law, law.spread, lattice, up, split)
         if up and law.spread.cut:
             add(np.array([math.inf]), np.array([law.spread.cut]), np.zeros(1))
-    return split
+    return split if up else evolve(split, lowered=known[0], inner=known[1])
 
 
 def _certain(law: Law) -> float:
@@ -500,8 +520,12 @@ def _certain(law: Law) -> float:
     return float(np.sum(masses[losses == math.inf])) * (1.0 - 2.0**-40)
 
 
-def _add_spread(law: Law, spread: Spread, lattice: Lattice, up: bool, split: Split) -> None:
-    """Add the part with a density to the cells, step 6."""
+def _add_spread(law: Law, spread: Spread, lattice: Lattice, up: bool, split: Split) -> tuple[float, tuple[int, int]]:
+    """Add the part with a density to the cells, step 6.
+
+    Returns:
+        Below, `lowered` and `inner` of the split.
+    """
     swapped, count = law._swapped, lattice.count
     base = np.empty(count)
     # the loss at a boundary must not exceed that of its lattice point above, and not fall short of it below
@@ -509,7 +533,7 @@ def _add_spread(law: Law, spread: Spread, lattice: Lattice, up: bool, split: Spl
     kernels.base_losses(lattice.offset, lattice.first, lattice.spacing, law.rate, swapped, rising, base)
     skipped, boundaries = spread.inside(base, up=rising)
     if not boundaries.size and not up:
-        return
+        return 0.0, (1, count)
     ends = spread.ends(boundaries, present=not swapped, absent=swapped or law.rate < 1.0)
     lefts = law.mixed(ends.present_left, ends.absent_left)
     rights = law.mixed(ends.present_right, ends.absent_right)
@@ -538,7 +562,7 @@ def _add_spread(law: Law, spread: Spread, lattice: Lattice, up: bool, split: Spl
             np.array(two) for two in ((lowest, highest), (low_mass, high_mass), (low_units, high_units))
         )
         kernels.deposit(losses, masses, units, lattice.first, lattice.spacing, up, *into[2:])
-        return
+        return math.inf, (0, 0)
     # below, a cell's masses must stay in the lattice cell that it lies in; what does not is left out
     points = base[::-1] if swapped else base
     if (
@@ -549,3 +573,16 @@ def _add_spread(law: Law, spread: Spread, lattice: Lattice, up: bool, split: Spl
         split.right[skipped] += rights[0]
         kernels.deposit_in(lowest, low_mass, low_units, skipped, *into)
     kernels.deposit_in(highest, high_mass, high_units, stop, *into)
+    at = spread.losses(boundaries, up=not swapped)
+    true = lattice.indexed(law.losses(np.ascontiguousarray(at[::-1] if swapped else at), up=True), up=True)
+    moved = true - lattice.spacing * np.arange(lattice.first + skipped, lattice.first + stop)
+    inexact = 8 * 2.0**-53 * max(abs(lattice.first), abs(lattice.first + count)) * lattice.spacing
+    furthest = np.array(spread.extremes(up=not swapped))
+    outermost = np.sort(lattice.indexed(law.losses(furthest, up=True), up=True))
+    held = min(highest, lattice.spacing * (lattice.first + stop))
+    ends_known = np.isfinite([lowest, highest])
+    with np.errstate(invalid="ignore"):
+        ends_moved = (outermost - np.array([lowest, held]))[ends_known]
+    lowered = max(float(np.max(moved)), float(np.max(ends_moved, initial=0.0)), 0.0) + inexact
+    inner = 1 if ends_known[0] else skipped + 1, count if ends_known[1] else stop
+    return lowered, inner

@@ -75,7 +75,7 @@ def _delta(parts: Parts, least: float, greatest: float, most: int | None, gap: f
     if about and found.upper - found.lower > found.upper * _LOOSE_DELTA:
         shape = Shape(parts)
         guess = min(max(delta_of_one(shape, about), found.lower_float), found.upper_float)
-        peeled = _peeled(parts, shape, about, guess, most, gap) if guess else None
+        peeled = _peeled(parts, shape.without_rarest(guess), about, guess, most, gap) if guess else None
         if peeled is not None:
             found = found.intersection(peeled.delta(least, greatest))
     return found
@@ -143,7 +143,7 @@ def _epsilon(parts: Parts, target: Enclosure, most: int | None, gap: float) -> E
 
 def _closer(parts: Parts, target: Enclosure, found: Enclosure, most: int | None, gap: float = GAP) -> Enclosure:
     """Enclose the least ε more closely, with rare large losses apart."""
-    shape = Shape(parts)
+    shape = Shape(parts).without_rarest(target.lower_float)
     epsilon = min(max(epsilon_of_one(shape, target.lower_float), found.lower_float), found.upper_float)
     for _ in range(_MOST_ROUNDS):
         peeled = _peeled(parts, shape, epsilon, target.lower_float, most, gap) if epsilon else None

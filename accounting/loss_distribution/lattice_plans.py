@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence
+from copy import copy
 from typing import TypeAlias, final
 
 import numpy as np
@@ -98,6 +99,22 @@ class Shape(_Moments):
         self.only_atoms = not any(cells.above.continuous for cells, _ in parts)
         super().__init__([(*cells.above.sketch(), times) for cells, times in parts])
 
+    def without_rarest(self, delta: float) -> Shape:
+        """The shape of what the lattice holds for δ: larger losses count as infinite, and say nothing about tilts."""
+        releases = sum(times for _, _, times in self.parts)
+        kept = [int(np.count_nonzero(_beyond(masses) > _RAREST * delta / releases)) for _, masses, _ in self.parts]
+        if all(length == losses.size for length, (losses, _, _) in zip(kept, self.parts, strict=True)):
+            return self
+        found = copy(self)
+        _Moments.__init__(
+            found,
+            [
+                (losses[: max(length, 1)], masses[: max(length, 1)], times)
+                for length, (losses, masses, times) in zip(kept, self.parts, strict=True)
+            ],
+        )
+        return found
+
     def common_spacing(self) -> float | None:
         """The largest spacing of which all distances of a part's single losses are multiples, if there is one."""
         found = np.unique(np.concatenate([single - single[:1] for single in self.single]))
@@ -120,6 +137,13 @@ class Shape(_Moments):
         return tuple(math.fmod(float(single[0]), spacing) if single.size else 0.0 for single in self.single)
 
 
+def _beyond(masses: Floats) -> Floats:
+    """The mass at each loss and all larger ones."""
+    return np.cumsum(masses[::-1])[::-1]
+
+
+_RAREST = 1e-7
+"""What part of δ may be given to an infinite loss."""
 _INSIDE = 0.999
 _LEAST_TILT, _GREATEST_TILT = 1e-6, 1e6
 _HALVINGS = 30
@@ -202,13 +226,23 @@ class Plan:
 def plan_for_epsilon(parts: Parts, epsilon: float, most: int | None, gap: float = GAP) -> Plan:
     """Plan the lattice for δ at about this ε, with at most so many points or about that relative gap in ε."""
     shape = Shape(parts)
+    tilt, delta = _for_epsilon(shape, epsilon)
+    trimmed = shape.without_rarest(delta)
+    if trimmed is not shape:
+        shape = trimmed
+        tilt, delta = _for_epsilon(shape, epsilon)
+    return plan_at(parts, shape, epsilon, tilt, delta, most, gap)
+
+
+def _for_epsilon(shape: Shape, epsilon: float) -> tuple[float, float]:
+    """About the tilt and δ at ε."""
     tilt = shape.tilt_for_epsilon(min(epsilon, _INSIDE * shape.greatest))
-    return plan_at(parts, shape, epsilon, tilt, math.exp(max(min(shape.log_delta(tilt), 0.0), -600.0)), most, gap)
+    return tilt, math.exp(max(min(shape.log_delta(tilt), 0.0), -600.0))
 
 
 def plan_for_delta(parts: Parts, delta: float, most: int | None, gap: float = GAP) -> Plan:
     """Plan the lattice for the ε that has about this δ, with at most so many points or about that relative gap."""
-    shape = Shape(parts)
+    shape = Shape(parts).without_rarest(delta)
     tilt = shape.tilt_for_delta(delta)
     _, mean, _ = shape.log_moment(tilt)
     return plan_at(parts, shape, max(mean - 1 / tilt - 1 / (1 + tilt), 0.0), tilt, delta, most, gap)
@@ -476,8 +510,7 @@ def _range(losses: Floats, masses: Floats, tilt: float, delta: float, releases: 
     matters = 1e-9 * float(np.sum(weights)) / releases
     moved = np.cumsum(masses) * np.exp(exponents - np.max(exponents))
     low = int(np.searchsorted(moved > matters, True)) if moved[-1] > matters else 0
-    beyond = np.cumsum(masses[::-1])[::-1]
-    high = int(np.count_nonzero(beyond > 1e-7 * delta))
+    high = int(np.count_nonzero(_beyond(masses) > _RAREST * delta))
     first = math.floor(float(losses[max(low - 1, 0)]) / spacing)
     last = math.ceil(float(losses[min(high, losses.size - 1)]) / spacing)
     return first - 1, max(last - first, 0) + 4

@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from typing import final
 
 import numpy as np
-from attrs import frozen
+from attrs import evolve, frozen
 
 from .._kernels import fft
 from .._kernels import lattice as kernels
@@ -101,6 +101,48 @@ class _Term:
 
 @final
 @frozen(eq=False)
+class _Scatter:
+    """How far losses below may have moved that were split between the two points around them, step 12.
+
+    Attributes:
+        releases: of how many releases, times the square of a cell's width in spacings.
+        spacing: h.
+        tilt: Θ, per index.
+        log_moment: log E[e^(Θ·index)] of the losses themselves, from above.
+        room: a, in spacings.
+    """
+
+    releases: float
+    spacing: float
+    tilt: float
+    log_moment: Enclosure
+    room: float
+
+    def missing(self, distance: Enclosure) -> Enclosure:
+        """By how much δ at `distance` + `room` may exceed δ of the losses themselves at `distance`, in spacings."""
+        steeper = _point(max(self.tilt, 4 * self.room / self.releases - self.spacing / 2))
+        spread = steeper * (steeper + _point(self.spacing)) * _point(self.releases) / 8
+        exponent = spread - steeper * _point(self.room) + self.log_moment - distance * _point(self.tilt)
+        return exponent.minimum(0).exp()
+
+    def made_for(self, log_delta: float, epsilon: float) -> _Scatter:
+        """The room at which what is missing matters little against e^log_delta at ε, in spacings."""
+        n, h = self.releases, self.spacing
+        nats = max(self.log_moment.upper_float - self.tilt * epsilon - log_delta + _SPARE_NATS, 1.0)
+        room = n * h / 8 + math.sqrt(n * nats / 2)
+        if 4 * room / n - h / 2 < self.tilt:
+            room = nats / self.tilt + n * (h + self.tilt) / 8
+        return evolve(self, room=room)
+
+
+_SPARE_NATS = 10.0
+_LIKELY_NATS = 15.0
+_MOST_NATS = 20_000.0
+_MOST_LOWERED = 2.0**-16
+
+
+@final
+@frozen(eq=False)
 class Composed:
     """The law of the sum of the losses, from both sides.
 
@@ -112,6 +154,7 @@ class Composed:
         last: the last index that a finite sum of losses can have.
         offset: the loss at index 0 of the sum.
         raised: a bound of how far the losses below were raised, all together.
+        scatter: how far those may have moved that were split, below; None where none were.
     """
 
     plan: Plan
@@ -122,6 +165,7 @@ class Composed:
     last: int
     offset: Enclosure
     raised: Enclosure
+    scatter: _Scatter | None
 
     def delta(self, least: float, greatest: float) -> Enclosure:
         """Enclose δ(ε) for every ε in [least, greatest]."""
@@ -144,11 +188,16 @@ class Composed:
         """A number that δ(ε) is not below."""
         if self.certain is None:
             return Enclosure.of(0, precision=_BITS)
-        distance = (self.raised - self.offset + Fraction(epsilon)).upper_float
+        shifted = self.raised - self.offset + Fraction(epsilon)
         found = self.certain
+        if self.scatter is not None:
+            spacing = _point(self.plan.spacing)
+            found = found - self.scatter.missing(shifted / spacing)
+            shifted = shifted + spacing * _point(self.scatter.room)
+        distance = shifted.upper_float
         for term in self.terms:
             found = found + term.lower_delta(distance, self.plan.spacing)
-        return _lower_end(found)
+        return _lower_end(found.maximum(0))
 
     def epsilon(self, delta: Enclosure) -> Enclosure:
         """The least ε ≥ 0 with δ(ε) ≤ δ.
@@ -288,16 +337,20 @@ def composed(parts: Parts, plan: Plan) -> Composed:
     bulk.exp(np.zeros(1))  # refuses where the thread's arithmetic is not that of the proofs
     two_sided = all(cells.below is not None for cells, _ in parts)
     offset = Enclosure.of(0, precision=_BITS)
-    every = []
+    every: list[_Masses] = []
+    sides: list[_LowerSide] = []
     for (cells, times), origin, (first, count) in zip(parts, plan.offsets, plan.ranges, strict=True):
         lattice = Lattice(origin, plan.spacing, first, count)
         offset = offset + _point(origin) * times
         upper, infinite = _upper_masses(cells.above, lattice)
-        lower, certain = (np.zeros(count), 0.0) if cells.below is None else _lower_masses(cells.below, lattice)
-        every.append(_Masses(first, upper, lower, infinite, certain))
+        side, certain = _LowerSide(np.zeros(count), first), 0.0
+        if two_sided and cells.below is not None:
+            side, certain = _lower_side(cells.below, lattice, times, plan.slope)
+        every.append(_Masses(first, upper, side.masses, infinite, certain))
+        sides.append(side)
     terms = tuple(_term(every, window, two_sided) for window in plan.windows)
     counts = [times for _, times in parts]
-    return Composed(
+    found = Composed(
         plan,
         terms,
         _rest(every, plan),
@@ -306,7 +359,83 @@ def composed(parts: Parts, plan: Plan) -> Composed:
         max(term.last for term in terms),
         offset,
         _point(plan.spacing) * (RAISED * sum(counts)),
+        None,
     )
+    scatter = _scatter(sides, counts, plan)
+    if scatter is None:
+        return found
+    log_delta = max(_log(found.upper_delta(plan.epsilon).upper), -_MOST_NATS)
+    distance = (plan.epsilon - offset.upper_float) / plan.spacing
+    return evolve(found, scatter=scatter.made_for(log_delta, distance))
+
+
+@final
+@frozen(eq=False)
+class _LowerSide:
+    """Masses of one release below, and where cells were split between their ends, what that did, step 12.
+
+    Attributes:
+        masses: at the points of the lattice.
+        first: index of the first of these.
+        most: masses that those of the split cells do not exceed; None where cells were merged.
+        lowered: a bound of how far ends were lowered, in spacings.
+    """
+
+    masses: Floats
+    first: int
+    most: Floats | None = None
+    lowered: float = 0.0
+
+
+def _lower_side(law: LossLaw, lattice: Lattice, times: int, tilt: float) -> tuple[_LowerSide, float]:
+    """The masses below, merged or split, whichever is likely to lose less at this tilt, and those at infinity."""
+    merged, certain = _lower_masses(law, lattice)
+    split = law.split(lattice, up=False)
+    lowered = split.lowered / lattice.spacing
+    if not lowered <= _MOST_LOWERED or not tilt > 0:
+        return _LowerSide(merged, lattice.first), certain
+    start, stop = split.inner
+    masses, most = np.zeros(lattice.count), np.zeros(lattice.count)
+    for ends, points in (
+        (split.left[start:stop], slice(start - 1, stop - 1)),
+        (split.right[start:stop], slice(start, stop)),
+    ):
+        units = (split.units[start:stop] + 8.0) * _UNIT
+        masses[points] += np.maximum(ends * (1.0 - units) - kernels.TINY, 0.0)
+        most[points] += np.where(units > 0, ends * (1.0 + units) + kernels.TINY, 0.0)
+    masses *= 1.0 - 4 * _UNIT
+    most *= 1.0 + 4 * _UNIT
+    sizes = [_about_log_moment(one, lattice.first, tilt) for one in (merged, masses)]
+    if times * (sizes[1] - sizes[0]) / tilt < math.sqrt(times * _LIKELY_NATS / 2):
+        return _LowerSide(merged, lattice.first), certain
+    return _LowerSide(masses, lattice.first, most, lowered), certain
+
+
+def _about_log_moment(masses: Floats, first: int, tilt: float) -> float:
+    there = np.flatnonzero(masses)
+    if not there.size:
+        return -math.inf
+    logarithms = np.log(masses[there]) + tilt * (first + there)
+    top = float(np.max(logarithms))
+    return top + math.log(float(np.sum(np.exp(logarithms - top))))
+
+
+def _scatter(sides: Sequence[_LowerSide], counts: Sequence[int], plan: Plan) -> _Scatter | None:
+    """What is known of the split cells of all parts; None where cells were merged throughout."""
+    tilt, releases = plan.slope, 0.0
+    log_moment = Enclosure.of(0, precision=_BITS)
+    for side, times in zip(sides, counts, strict=True):
+        masses = side.masses if side.most is None else side.most
+        if not np.any(masses):
+            return None
+        about = _about_log_moment(masses, side.first, tilt)
+        log_moment = (
+            log_moment + (_point(kernels.tilted_sum(masses, side.first, tilt, about)).log() + _point(about)) * times
+        )
+        if side.most is not None:
+            releases += times * (1.0 + side.lowered) ** 2 * (1.0 + 2.0**-40)
+            log_moment = log_moment + _point(tilt) * _point(side.lowered) * times
+    return _Scatter(releases, plan.spacing, tilt, log_moment, 0.0) if releases else None
 
 
 def _at_infinity(masses: Iterable[float], counts: Iterable[int]) -> Enclosure:
