@@ -103,7 +103,8 @@ class Shape(_Moments):
         """The shape of what the lattice holds for δ: larger losses count as infinite, and say nothing about tilts."""
         releases = sum(times for _, _, times in self.parts)
         kept = [int(np.count_nonzero(_beyond(masses) > _RAREST * delta / releases)) for _, masses, _ in self.parts]
-        if all(length == losses.size for length, (losses, _, _) in zip(kept, self.parts, strict=True)):
+        whole = all(length == losses.size for length, (losses, _, _) in zip(kept, self.parts, strict=True))
+        if whole or (self.only_atoms and self.common_spacing() is not None):  # a lattice may hold all of them exactly
             return self
         found = copy(self)
         _Moments.__init__(
