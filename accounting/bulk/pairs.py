@@ -22,7 +22,7 @@ from ..exact import Floats
 from . import amplification as bulk_amplification
 from . import arrays as bulk
 from . import sampled_gaussian as bulk_sampled_gaussian
-from .amplification import between_integers, mixed_moments, sampled_moments, scaled
+from .amplification import added_moments, between_integers, mixed_moments, sampled_moments, scaled
 
 _HIGHEST_SUMMED = 256
 _ENTRIES = 1 << 22  # of a matrix of log-moments, held at a time
@@ -218,7 +218,7 @@ class CurvePairs(BulkPairs):
         return CurvePairs(self.tau, self.times * times)
 
     def renyi(self, rate: Floats, order: Fraction, *, threads: int = 1) -> Floats:
-        """log(1 − q + q·e^u)/(α − 1)."""
+        """What `amplification.renyi_after_sampling` says of either direction; up to order 256, REMOVE by its sum."""
         return scaled(self._sampled(rate, order, threads), 1 / (order - 1))
 
     def epsilon(self, rate: Floats, steps: int, delta: float, *, threads: int = 1) -> Floats:
@@ -230,7 +230,29 @@ class CurvePairs(BulkPairs):
         return np.where(_hidden(rate, steps, delta), 0.0, best)
 
     def _sampled(self, rate: Floats, order: Fraction, threads: int) -> Floats:
-        return mixed_moments(scaled(self.tau(order), (order - 1) * self.times), rate, threads=threads)
+        mixed = mixed_moments(self._moment(order), rate, threads=threads)
+        below = floor(order)
+        above = below if below == order else below + 1
+        if above > _HIGHEST_SUMMED:
+            return mixed
+        removed = np.empty(len(rate))
+        base = [self._moment(Fraction(k)) for k in range(2, above + 1)]
+        rows = max(1, _ENTRIES // above)
+        for start in range(0, len(rate), rows):
+            part = slice(start, start + rows)
+            matrix = np.stack([moments[part] for moments in base], axis=1)
+            low, high = (
+                np.zeros(len(matrix))
+                if whole == 1
+                else sampled_moments(matrix[:, : whole - 1], rate[part], threads=threads)
+                for whole in (below, above)
+            )
+            removed[part] = scaled(between_integers(low, high, order), order - 1)
+        added = added_moments(self._moment(Fraction(2)), rate, order)
+        return np.minimum(mixed, np.maximum(removed, added))
+
+    def _moment(self, order: Fraction) -> Floats:
+        return scaled(self.tau(order), (order - 1) * self.times)
 
 
 def _hidden(rate: Floats, steps: int, delta: float) -> NDArray[np.bool_]:

@@ -275,6 +275,30 @@ def test_sampled_moments_at_the_corners() -> None:
     assert tiny[3] == np.inf
 
 
+@pytest.mark.parametrize("order", ["1.01", "1.5", "2", "17", "500.5"])
+def test_added_moments_bound_two_outcomes_and_are_near(order: str) -> None:
+    """Against enclosures of 400 bits, where nothing cancels that matters."""
+    alpha = Fraction(order)
+    generator = np.random.default_rng(5)
+    spreads = np.append(10 ** generator.uniform(-12, 3, 200), [0.0, 1e-30, 800.0, np.inf])
+    rates = np.append(10 ** generator.uniform(-15, 0, 200) * (1 - 1e-9), [0.5, 1e-3, 0.1, 0.2])
+    for value, spread, rate in zip(
+        amplification.added_moments(spreads, rates, alpha).tolist(), spreads.tolist(), rates.tolist(), strict=True
+    ):
+        q = Enclosure.of(rate, precision=400)
+        absent = (-q).log1p() * (1 - alpha)
+        if spread == np.inf:
+            assert Fraction(value) >= absent.lower
+            continue
+        kept = (-Enclosure.of(spread, precision=400)).exp()
+        present = (q * (1 / kept - 1)).log1p() * (1 - alpha)
+        apart = (1 - kept) * absent.expm1()
+        truth = (apart + kept * present.expm1()).log1p()
+        assert value == 0.0 if spread == 0.0 else Fraction(value) >= truth.upper
+        slack = apart.upper / 2**42
+        assert Fraction(value) <= (truth.upper + slack) * (1 + Fraction(1, 10**9)) + Fraction(1, 2**900)
+
+
 @pytest.mark.parametrize("order", ["1.5", "2", "2.75", "8", "17.1"])
 def test_between_integers_bounds_the_enclosures(order: str) -> None:
     """Against the REMOVE row of enclosures; chords exceed nothing but themselves."""
