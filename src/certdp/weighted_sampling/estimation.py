@@ -102,7 +102,7 @@ class SumEstimate:
         standard_error: estimated standard deviation of the estimate.
         at_least: the sum is at least so much, for certain; None where keys that were not reported may count negatively.
         at_most: the sum is at most so much, for certain; None where nothing bounds it.
-        counted: by frequency, 1, 2, 4 and so on, the part of its own g that a key of it adds to the estimate on average:
+        counted: by frequency, 1, 2, 4 and so on, the part of its own g that a key adds to the estimate on average:
             public, whatever the sample, and what `bias` lacks of infrequent keys. Empty where no tokens are read.
     """
 
