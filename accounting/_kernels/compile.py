@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import ahead, types
-from .operations import BLOCKS, bits, fma, from_bits, high_product, leading_zeros
+from .operations import BLOCKS, bits, fma, from_bits, high_product, high_word, leading_zeros
 
 __all__ = [
     "READ",
@@ -29,6 +29,7 @@ __all__ = [
     "fma",
     "from_bits",
     "high_product",
+    "high_word",
     "inlined",
     "kernel",
     "leading_zeros",

@@ -156,10 +156,20 @@ def _high_product(context: Any, x: Any, y: Any) -> Any:
     return types.int64(types.int64, types.int64), code
 
 
+def _high_word(context: Any, x: Any, y: Any) -> Any:
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        wide = ir.IntType(128)
+        product = builder.mul(*(builder.zext(argument, wide) for argument in arguments))
+        return builder.trunc(builder.lshr(product, ir.Constant(wide, 64)), ir.IntType(64))
+
+    return types.uint64(types.uint64, types.uint64), code
+
+
 _INTRINSICS: dict[object, object] = {
     operations.fma: intrinsic(_fma),
     operations.bits: intrinsic(_bits),
     operations.from_bits: intrinsic(_from_bits),
     operations.leading_zeros: intrinsic(_leading_zeros),
     operations.high_product: intrinsic(_high_product),
+    operations.high_word: intrinsic(_high_word),
 }

@@ -8,6 +8,8 @@ from __future__ import annotations
 import math
 import struct
 
+import numpy as np
+
 BLOCKS: set[object] = set()
 """The building blocks that kernels are made of, too: functions, as `compile` declares them."""
 _WORD = 1 << 64
@@ -47,3 +49,8 @@ def leading_zeros(number: int) -> int:
 def high_product(x: int, y: int) -> int:
     """⌊x·y/2^63⌋ of two signed 64-bit integers, not both −2^63."""
     return int(x) * int(y) >> 63
+
+
+def high_word(x: np.uint64, y: np.uint64) -> np.uint64:
+    """⌊x·y/2^64⌋ of two unsigned 64-bit integers."""
+    return np.uint64(int(x) * int(y) >> 64)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator
-from itertools import count, islice
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import accumulate, count, islice
 from threading import Lock
 from typing import Generic, TypeAlias, TypeVar, final
 
@@ -14,6 +14,7 @@ from ...enclosures import Enclosure
 from ...enclosures.arguments import whole
 from ...errors import CertdpError, OutsideDomain
 from ...units import Delta, Epsilon
+from .blocks import RowBlock, RowBlocks
 from .budget import DyadicBudget
 from .inclusion import HIGHEST, EveryKey, Inclusion
 from .keys import optima, rates_at
@@ -32,10 +33,13 @@ from .rows import (
 
 T = TypeVar("T")
 
-Watch: TypeAlias = Callable[[FrequencyRow], None]
-"""Called with each row that a walk comes to, in order."""
+Rows: TypeAlias = "RowBlock | Sequence[FrequencyRow]"
+Watch: TypeAlias = Callable[[Rows], None]
+"""Called with all rows that a walk comes to, in order, some at a time."""
 
 _MOST_STEPS = 1_000_000
+_FEW_STEPS = 128  # which take less than loading compiled code
+_BLOCK = 1 << 10
 _MOST_COMPARED = 1 << 14
 _ROW_WEIGHT = 64
 
@@ -120,7 +124,7 @@ class FrequencyTable(Reporting):
         """
         walk, end = self._walk(), self.last
         walk.require_steps(HIGHEST if end is None else end, _MOST_COMPARED)
-        while (end is None or walk.row.frequency < end) and not walk.repeated:
+        while (end is None or walk.frequency < end) and not walk.repeated:
             before = walk.row
             walk.step()
             yield compared(before, walk.row)
@@ -138,14 +142,15 @@ class RowLaws(Generic[T]):
 
     Args:
         table: whose rows.
-        read: makes something of a row that is kept.
+        read: takes some rows that are kept, and gives what makes something of the one at a place among them.
         most: of how many runs what was made is kept at most, where each row counts as 64 more; rows further out are
             walked through anew.
     """
 
-    def __init__(self, table: FrequencyTable, read: Callable[[FrequencyRow], T], most: int) -> None:
+    def __init__(self, table: FrequencyTable, read: Callable[[Rows], Callable[[int], T]], most: int) -> None:
         self._table, self._read, self._most = table, read, most
-        self._known: list[T] = []  # of row 1, 2, …
+        self._parts: list[Callable[[int], T]] = []  # of rows 1, 2, …
+        self._ends: list[int] = []  # the last frequency of each part
         self._walk = _RowWalk(table.budget, table.inclusion, [], self._next)  # which finds the cycle by itself
         self._lock = Lock()
 
@@ -156,20 +161,36 @@ class RowLaws(Generic[T]):
 
     def at(self, frequencies: Iterable[int]) -> Iterator[T]:
         """What was made of these rows; arguments and errors as for `Reporting.at`, for origins."""
-        asked, known = list(frequencies), len(self._known)
-        near = bisect_right(asked, known)
-        yield from (self._known[frequency - 1] for frequency in asked[:near])
-        yield from map(self._read, self._table.at(asked[near:]))
+        asked, ends = list(frequencies), self._ends.copy()
+        near = bisect_right(asked, ends[-1] if ends else 0)
+        for frequency in asked[:near]:
+            part = bisect_left(ends, frequency)
+            yield self._parts[part](frequency - 1 - (ends[part - 1] if part else 0))
+        for row in self._table.at(asked[near:]):
+            yield self._read([row])(0)
 
-    def _next(self, row: FrequencyRow) -> None:
-        weight = len(row.runs) + _ROW_WEIGHT
-        if row.frequency == len(self._known) + 1 and weight <= self._most:
-            self._most -= weight
-            self._known.append(self._read(row))
+    def _next(self, rows: Rows) -> None:
+        if rows[0].frequency != (self._ends[-1] if self._ends else 0) + 1:
+            return  # one before was left out
+        weights = list(accumulate(length + _ROW_WEIGHT for length in _lengths(rows)))
+        number = bisect_right(weights, self._most)
+        if not number:
+            return
+        self._most -= weights[number - 1]
+        self._parts.append(self._read(rows[:number]))
+        self._ends.append((self._ends[-1] if self._ends else 0) + number)
+
+
+def _lengths(rows: Rows) -> Iterable[int]:
+    """How many runs each row has."""
+    match rows:
+        case RowBlock():
+            return rows.lengths
+    return [len(row.runs) for row in rows]
 
 
 class _RowWalk:
-    """The way through the rows: one by one, until they repeat.
+    """The way through the rows: one by one, and further out in blocks, until they repeat.
 
     Where all frequencies that follow are kept with the same units, the next row depends on the row alone, and moves
     with it: in `rows.following` tokens enter by their order and units only, and the new ones lie behind the row's last.
@@ -187,26 +208,34 @@ class _RowWalk:
         self._distance = 1
         self._cycle = known
         self._watch = watch
-        self.row = nothing_reported(budget)
+        self._blocks = RowBlocks(budget) if RowBlocks.fits(budget) else None
+        self._row = nothing_reported(budget)
+        self._known: Rows = [self._row]
+        self._far = self.frequency = 0  # of the last row that is known, and of the one that the walk has come to
+
+    @property
+    def row(self) -> FrequencyRow:
+        """The row that the walk has come to."""
+        if self._row.frequency != self.frequency:
+            self._row = self._known[self.frequency - self._far - 1]
+        return self._row
 
     @property
     def repeated(self) -> bool:
         """Whether the rows that come again and again have all come once."""
-        return bool(self._cycle) and self.row.frequency >= self._cycle[0].frequency + len(self._cycle)
+        return self._repeats(self.frequency)
 
     def to(self, frequency: int) -> FrequencyRow:
         """Return the row of this frequency."""
-        found, _ = self.origin(frequency)
-        if self._repeats(frequency):
-            return moved(self._cycle[found - self._cycle[0].frequency], frequency)
-        return self.row
+        found, tokens = self.origin(frequency)
+        return moved(self._cycle[found - self._cycle[0].frequency], frequency) if tokens else self.row
 
     def origin(self, frequency: int) -> Origin:
         """The row of the cycle that it repeats, or itself."""
-        if self.row.frequency < frequency and not self._repeats(frequency):
+        if self.frequency < frequency and not self._repeats(frequency):
             self.require_steps(frequency, _MOST_STEPS)
-        while self.row.frequency < frequency and not self._repeats(frequency):
-            self.step()
+        while self.frequency < frequency and not self._repeats(frequency):
+            self._advance(frequency)
         if not self._repeats(frequency):
             return Origin(frequency, 0)
         turns = (frequency - self._cycle[0].frequency) // len(self._cycle) * len(self._cycle)
@@ -231,28 +260,54 @@ class _RowWalk:
         Raises:
             CertdpError: where it does not satisfy (ε, δ)-DP, which would be an error of this library.
         """
-        before = self.row
-        kept = self._inclusion.units(before.frequency + 1, self._budget.bits)
-        self.row, found = _proven(self._budget, before, kept)
-        if kept == self._most and not self._cycle:
-            self._compare()
-        if self._watch is not None:
-            self._watch(self.row)
+        kept = self._inclusion.units(self.frequency + 1, self._budget.bits)
+        self._row, found = _proven(self._budget, self.row, kept)
+        self._know([self._row], [kept])
+        self.frequency = self._far
         return found
 
-    def _repeats(self, frequency: int) -> bool:
-        """Whether the row of this frequency is known to be one of the cycle, moved."""
-        return bool(self._cycle) and frequency >= self._cycle[0].frequency
+    def _advance(self, frequency: int) -> None:
+        """Go on towards this row, as far as rows are known; where none is, make some."""
+        if self.frequency == self._far:
+            rows = min(_BLOCK, max(frequency - self.frequency, self.frequency))
+            if self._blocks is None or rows < _FEW_STEPS or self.frequency >= self._blocks.last():
+                self.step()
+                return
+            last = min(self.frequency + rows, self._blocks.last(), self._inclusion.last or HIGHEST)
+            kept = [self._inclusion.units(i, self._budget.bits) for i in range(self.frequency + 1, last + 1)]
+            block = self._blocks.after(self.row, kept)
+            self._know(block, block.kept)
+        self.frequency = min(frequency, self._far)
 
-    def _compare(self) -> None:
-        """Compare the row with the reference, to find where rows repeat."""
+    def _know(self, rows: Rows, kept: Sequence[int]) -> None:
+        """Take rows that follow the last known one, up to the first that is seen to repeat."""
+        if not self._cycle:
+            settled = range(bisect_left(kept, self._most), len(rows))
+            end = next((place + 1 for place in settled if self._seen(rows[place])), len(rows))
+            rows = rows[:end]
+        self._known = rows
+        self._far += len(rows)
+        if self._watch is not None:
+            self._watch(rows)
+
+    def _repeats(self, frequency: int) -> bool:
+        """Whether the row of this frequency is known to be one of the cycle, moved.
+
+        Those that came when it was found are not: whether a walk has found it must not change what serves which keys.
+        """
+        return bool(self._cycle) and frequency >= self._cycle[0].frequency + len(self._cycle)
+
+    def _seen(self, row: FrequencyRow) -> bool:
+        """Whether this row is the reference moved: the rows between them come again and again."""
         reference = self._reference
-        if reference is not None and alike(reference, self.row):
+        if reference is not None and alike(reference, row):
             self._cycle.append(reference)
-            while self._cycle[-1].frequency + 1 < self.row.frequency:
+            while self._cycle[-1].frequency + 1 < row.frequency:
                 self._cycle.append(following(self._budget, self._cycle[-1], reference.kept))
-        elif reference is None or self.row.frequency - reference.frequency == self._distance:
-            self._reference, self._distance = self.row, self._distance + self._distance // 4 + 1
+            return True
+        if reference is None or row.frequency - reference.frequency == self._distance:
+            self._reference, self._distance = row, self._distance + self._distance // 4 + 1
+        return False
 
 
 def _proven(budget: DyadicBudget, before: FrequencyRow, kept: int) -> tuple[FrequencyRow, Excess]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from functools import partial
 from itertools import accumulate
 from typing import NamedTuple, Self, TypeAlias, final
 
@@ -22,7 +23,16 @@ from numpy.typing import NDArray
 
 from ..accounting.draws.by_name import NamedCoins
 from ..accounting.errors import CertdpError, InvalidType
-from ..accounting.keyed.reporting import DRAWN_BITS, FrequencyNoise, FrequencyRow, FrequencyTable, Reporting, RowLaws
+from ..accounting.keyed.reporting import (
+    DRAWN_BITS,
+    FrequencyNoise,
+    FrequencyRow,
+    FrequencyTable,
+    Reporting,
+    RowBlock,
+    RowLaws,
+    Rows,
+)
 from ..accounting.private import InvalidData, Private
 from ..plugins.contract import Coins
 from ._kernels import sections, sections_of_rows
@@ -64,15 +74,18 @@ class ReportDrawer:
 
     def __init__(self, reporting: Reporting) -> None:
         self._reporting = reporting
-        self._laws = RowLaws(reporting, self._law, _MOST_RUNS) if isinstance(reporting, FrequencyTable) else None
+        self._laws = RowLaws(reporting, self._read, _MOST_RUNS) if isinstance(reporting, FrequencyTable) else None
 
     def draw(self, counts: NDArray[np.uint64], coins: Coins) -> Drawn:
         """Draw for more keys: arguments, guarantees and errors as for `draw_reports`."""
         return _drawn(self._reporting, self._laws, counts, coins, lambda frequency: None)
 
-    def _law(self, row: FrequencyRow) -> _RowLaw:
-        frequency = row.frequency
-        return _RowLaw.of(row, again=lambda: self._reporting.row(frequency))
+    def _read(self, rows: Rows) -> Callable[[int], _RowLaw]:
+        match rows:
+            case RowBlock():
+                return _BlockLaws(rows, self._reporting.row).law
+        laws = [_RowLaw.of(row, again=partial(self._reporting.row, row.frequency)) for row in rows]
+        return laws.__getitem__
 
 
 @final
@@ -91,7 +104,7 @@ class ReportThinner:
         self._reporting = reporting
         self._laws = None
         if isinstance(reporting, FrequencyTable):
-            self._laws = RowLaws(reporting, _units_kept, _MOST_RUNS)
+            self._laws = RowLaws(reporting, _read_units, _MOST_RUNS)
 
     def require(self, counts: Words) -> None:
         """Refuse counts that cannot be drawn for, as `draw_reports` does."""
@@ -143,6 +156,11 @@ class ReportThinner:
 def _units_kept(row: FrequencyRow) -> int:
     """The units of a row, rounded up to units of 2^−256."""
     return -(-(row.reported << DRAWN_BITS) >> row.bits)
+
+
+def _read_units(rows: Rows) -> Callable[[int], int]:
+    """`_units_kept` of the row at a place."""
+    return list(map(_units_kept, rows)).__getitem__
 
 
 def draw_reports(reporting: Reporting, counts: NDArray[np.uint64], coins: Coins) -> Drawn:
@@ -291,7 +309,7 @@ def _kept(reporting: Reporting, counts: Words, coins: Coins, sampled: _Sampled) 
             again = words > end
             for tie in np.flatnonzero((words == edge) | (words == end)):
                 limit, bound = limits[block[tie]]
-                section = _Edges([limit], bound).section(int(words[tie]), coins)
+                section = _Edges.of([limit], bound).section(int(words[tie]), coins)
                 kept[open_[tie]] = section == 0
                 again[tie] = section > 1
             open_, block = open_[again], block[again]
@@ -321,10 +339,35 @@ class _RowLaw(NamedTuple):
             return [edge << shift for edge in accumulate(run.mass for run in from_.runs)]
 
         return cls(
-            _Edges(edges(row), bound, None if again is None else lambda: edges(again())),
+            _Edges.of(edges(row), bound, None if again is None else lambda: edges(again())),
             np.array([run.first & _LARGEST_WORD for run in row.runs], dtype=np.uint64),
             np.array([run.width - 1 for run in row.runs], dtype=np.uint64),
         )
+
+
+@final
+class _BlockLaws:
+    """The laws of a block of rows, of keys that were not sampled before.
+
+    Args:
+        rows: the block.
+        again: computes the row of a frequency anew.
+    """
+
+    def __init__(self, rows: RowBlock, again: Callable[[int], FrequencyRow]) -> None:
+        self._again, self._frequency, self._bound = again, rows.frequency, 1 << rows.bits
+        self._starts = rows.starts.tolist()
+        self._leads, self._firsts = rows.leads(), rows.firsts.astype(np.uint64)
+        self._spans = rows.widths.astype(np.uint64) - np.uint64(1)
+
+    def law(self, row: int) -> _RowLaw:
+        """The law of the row at a place."""
+        start, end = self._starts[row], self._starts[row + 1]
+        leads, again = self._leads[start + row : end + row + 1], partial(self._edges, self._frequency + row)
+        return _RowLaw(_Edges(leads, self._bound, again), self._firsts[start:end], self._spans[start:end])
+
+    def _edges(self, frequency: int) -> list[int]:
+        return list(accumulate(run.mass for run in self._again(frequency).runs))
 
 
 def _by_row(
@@ -428,7 +471,7 @@ class _Delays:
         self.steps = np.array(steps, dtype=np.uint64)
         self.firsts = np.array(firsts, dtype=np.uint64)
         self.spans = np.array(spans, dtype=np.uint64)
-        self.edges = _Edges(list(accumulate(masses)), noise.budget.certain)
+        self.edges = _Edges.of(list(accumulate(masses)), noise.budget.certain)
 
 
 def _delayed(delays: _Delays, counts: Words, coins: Coins) -> Drawn:
@@ -450,16 +493,20 @@ class _Edges:
     """Edges that cut the whole numbers below a bound into sections.
 
     Args:
-        edges: E, not decreasing, at most B.
+        leads: as `_leads` has them, which decide all but one in about 2^60 draws.
         bound: B ≥ 1.
-        again: computes E anew; where given, leading bits alone are kept, which decide all but one in about 2^60 draws.
+        exactly: returns the edges E, not decreasing, at most B.
     """
 
-    def __init__(self, edges: Sequence[int], bound: int, again: Callable[[], Sequence[int]] | None = None) -> None:
+    def __init__(self, leads: Words, bound: int, exactly: Callable[[], Sequence[int]]) -> None:
         length = (bound - 1).bit_length()
         self._short, self._rest, self._bound = max(0, _WORD - length), max(0, length - _WORD), bound
-        self.leads = np.array(_leads(edges, bound), dtype=np.uint64)
-        self._exactly: Callable[[], Sequence[int]] = (lambda: edges) if again is None else again
+        self.leads, self._exactly = leads, exactly
+
+    @classmethod
+    def of(cls, edges: Sequence[int], bound: int, exactly: Callable[[], Sequence[int]] | None = None) -> Self:
+        """These edges, which are held where nothing computes them anew."""
+        return cls(np.array(_leads(edges, bound), dtype=np.uint64), bound, exactly or (lambda: edges))
 
     def section(self, word: int, coins: Coins) -> int:
         """The section of V with these leading bits: how many of E and B it reaches."""

@@ -49,7 +49,7 @@ def test_laws_are_those_of_the_rows(
     asked = table(name, largest)
     if warm:  # the table has found its cycle before
         list(asked.at([62]))
-    laws: RowLaws[FrequencyRow] = RowLaws(asked, lambda row: row, most)
+    laws: RowLaws[FrequencyRow] = RowLaws(asked, lambda rows: list(rows).__getitem__, most)
     for chunk in map(sorted, chunks):
         origins = laws.origins(chunk)
         assert len(origins) == len(chunk)
@@ -69,22 +69,24 @@ def test_each_row_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
         return following(budget, row, kept)
 
     monkeypatch.setattr(tables, "following", counted)
-    laws: RowLaws[int] = RowLaws(table("ppswor"), lambda row: row.unreported, 1 << 20)
+    laws: RowLaws[int] = RowLaws(table("ppswor"), lambda rows: [row.unreported for row in rows].__getitem__, 1 << 20)
     for last in accumulate([20] * 10):
         frequencies = range(1, last + 1)
         origins = laws.origins(frequencies)
         assert len(list(laws.at(sorted({origin.frequency for origin in origins})))) > 10
     assert len(steps) < 2 * 100  # 200 rows, those of a cycle once more; each chunk by itself would take 1,100
-    kept = RowLaws(table("ppswor"), lambda row: row.unreported, 64)
+    kept = RowLaws(table("ppswor"), lambda rows: [row.unreported for row in rows].__getitem__, 64)
     assert kept.origins([30])[0].frequency <= 30
 
 
 def test_faults_are_those_of_the_table() -> None:
-    laws: RowLaws[FrequencyRow] = RowLaws(table("listed"), lambda row: row, 1 << 20)
+    laws: RowLaws[FrequencyRow] = RowLaws(table("listed"), lambda rows: list(rows).__getitem__, 1 << 20)
     with pytest.raises(OutsideDomain, match="beyond 63"):
         laws.origins([3, 64])
     far: RowLaws[FrequencyRow] = RowLaws(
-        FrequencyTable(epsilon=Epsilon("0.5"), delta=Delta("0.01"), inclusion=Ppswor(threshold="1e-9")), lambda r: r, 9
+        FrequencyTable(epsilon=Epsilon("0.5"), delta=Delta("0.01"), inclusion=Ppswor(threshold="1e-9")),
+        lambda rows: list(rows).__getitem__,
+        9,
     )
     with pytest.raises(OutsideDomain, match="too many"):
         far.origins([2_000_000])
