@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import accumulate, count, islice
+from itertools import accumulate, count, islice, pairwise
 from threading import Lock
-from typing import Generic, TypeAlias, TypeVar, final
+from typing import Generic, NamedTuple, TypeAlias, TypeVar, final
 
+import numpy as np
 from attrs import field, frozen
+from numpy.typing import NDArray
 
 from ...enclosures import Enclosure
 from ...enclosures.arguments import whole
@@ -36,6 +38,15 @@ T = TypeVar("T")
 Rows: TypeAlias = "RowBlock | Sequence[FrequencyRow]"
 Watch: TypeAlias = Callable[[Rows], None]
 """Called with all rows that a walk comes to, in order, some at a time."""
+
+
+class Origins(NamedTuple):
+    """For frequencies in order: an `Origin` of each."""
+
+    frequencies: NDArray[np.uint64]
+    tokens: NDArray[np.uint64]
+    """Modulo 2^64."""
+
 
 _MOST_STEPS = 1_000_000
 _FEW_STEPS = 128  # which take less than loading compiled code
@@ -142,32 +153,49 @@ class RowLaws(Generic[T]):
 
     Args:
         table: whose rows.
-        read: takes some rows that are kept, and gives what makes something of the one at a place among them.
+        read: makes something of some rows that are kept.
         most: of how many runs what was made is kept at most, where each row counts as 64 more; rows further out are
             walked through anew.
     """
 
-    def __init__(self, table: FrequencyTable, read: Callable[[Rows], Callable[[int], T]], most: int) -> None:
+    def __init__(self, table: FrequencyTable, read: Callable[[Rows], T], most: int) -> None:
         self._table, self._read, self._most = table, read, most
-        self._parts: list[Callable[[int], T]] = []  # of rows 1, 2, …
+        self._parts: list[T] = []  # of rows 1, 2, …
         self._ends: list[int] = []  # the last frequency of each part
         self._walk = _RowWalk(table.budget, table.inclusion, [], self._next)  # which finds the cycle by itself
         self._lock = Lock()
 
-    def origins(self, frequencies: Iterable[int]) -> list[Origin]:
-        """Where the rows of these frequencies come from; arguments and errors as for `Reporting.origins`."""
-        with self._lock:
-            return [self._walk.origin(frequency) for frequency in self._table._own(frequencies)]
+    def origins(self, frequencies: NDArray[np.uint64]) -> Origins:
+        """Where the rows of these frequencies come from.
 
-    def at(self, frequencies: Iterable[int]) -> Iterator[T]:
-        """What was made of these rows; arguments and errors as for `Reporting.at`, for origins."""
-        asked, ends = list(frequencies), self._ends.copy()
-        near = bisect_right(asked, ends[-1] if ends else 0)
-        for frequency in asked[:near]:
-            part = bisect_left(ends, frequency)
-            yield self._parts[part](frequency - 1 - (ends[part - 1] if part else 0))
-        for row in self._table.at(asked[near:]):
-            yield self._read([row])(0)
+        Args:
+            frequencies: at least 1, increasing, and at least one.
+
+        Raises:
+            OutsideDomain: as `Reporting.at`.
+        """
+        (last,) = self._table._own([int(frequencies[-1])])
+        own = np.minimum(frequencies, np.uint64(last))
+        with self._lock:
+            return self._walk.origins(own)
+
+    def at(self, frequencies: NDArray[np.uint64]) -> Iterator[tuple[T, NDArray[np.int64]]]:
+        """What was made of these rows, and the place of each among those that it was made of, in order.
+
+        Args:
+            frequencies: of origins, increasing.
+
+        Raises:
+            OutsideDomain: as `Reporting.at`.
+        """
+        ends = np.array([0, *self._ends], dtype=np.int64)
+        asked = frequencies.astype(np.int64)
+        cuts = np.searchsorted(asked, ends, side="right").tolist()
+        for part, start, (first, last) in zip(self._parts, ends.tolist(), pairwise(cuts), strict=False):
+            if first < last:
+                yield part, asked[first:last] - (start + 1)
+        for row in self._table.at(asked[cuts[-1] :].tolist()):
+            yield self._read([row]), np.zeros(1, dtype=np.int64)
 
     def _next(self, rows: Rows) -> None:
         if rows[0].frequency != (self._ends[-1] if self._ends else 0) + 1:
@@ -240,6 +268,16 @@ class _RowWalk:
             return Origin(frequency, 0)
         turns = (frequency - self._cycle[0].frequency) // len(self._cycle) * len(self._cycle)
         return Origin(frequency - turns, turns << self._budget.subdivision)
+
+    def origins(self, frequencies: NDArray[np.uint64]) -> Origins:
+        """`origin` of increasing frequencies, at least one, once the walk has come to the last one."""
+        self.origin(int(frequencies[-1]))
+        turns = np.zeros_like(frequencies)
+        if self._cycle:
+            first, length = np.uint64(self._cycle[0].frequency), np.uint64(len(self._cycle))
+            far = frequencies >= first + length
+            turns[far] = (frequencies[far] - first) // length * length
+        return Origins(frequencies - turns, turns * np.uint64(self._budget.tokens % (1 << 64)))
 
     def require_steps(self, frequency: int, most: int) -> None:
         """Refuse what takes more than so many steps.

@@ -12,7 +12,7 @@ uniform: a word x of 64 bits, drawn anew where x is not below the largest multip
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import partial
 from itertools import accumulate
@@ -78,14 +78,17 @@ class ReportDrawer:
 
     def draw(self, counts: NDArray[np.uint64], coins: Coins) -> Drawn:
         """Draw for more keys: arguments, guarantees and errors as for `draw_reports`."""
-        return _drawn(self._reporting, self._laws, counts, coins, lambda frequency: None)
+        if self._laws is None:
+            return _drawn(self._reporting, counts, coins, lambda frequency: None)
+        _require_counts(self._reporting, counts)
+        return _drawn_by_rows(self._laws, counts, coins)
 
-    def _read(self, rows: Rows) -> Callable[[int], _RowLaw]:
+    def _read(self, rows: Rows) -> _RowLaws:
+        again = [partial(self._reporting.row, rows[0].frequency + place) for place in range(len(rows))]
         match rows:
             case RowBlock():
-                return _BlockLaws(rows, self._reporting.row).law
-        laws = [_RowLaw.of(row, again=partial(self._reporting.row, row.frequency)) for row in rows]
-        return laws.__getitem__
+                return _RowLaws.of_block(rows, again)
+        return _RowLaws.of([(row, None) for row in rows], again)
 
 
 @final
@@ -139,7 +142,7 @@ class ReportThinner:
         distinct, _ = distinct_counts(counts)
         sampled = dict(zip(distinct, self._units(distinct), strict=True)).__getitem__
         if self._reporting.with_frequencies:
-            return _by_row(self._reporting, None, counts, coins, sampled)
+            return _by_row(self._reporting, counts, coins, sampled)
         kept = _kept(self._reporting, counts, coins, sampled)
         return Drawn(kept, np.zeros(np.count_nonzero(kept), dtype=np.uint64))
 
@@ -147,10 +150,13 @@ class ReportThinner:
         """With how many units of 2^−256 a key of each of these frequencies is kept."""
         if self._laws is None:
             return list(map(_units_kept, self._reporting.at(distinct)))
-        origins = [origin.frequency for origin in self._laws.origins(distinct)]
-        asked = sorted(set(origins))
-        known = dict(zip(asked, self._laws.at(asked), strict=True))
-        return [known[frequency] for frequency in origins]
+        if not distinct:
+            return []
+        asked, places = np.unique(
+            self._laws.origins(np.array(distinct, dtype=np.uint64)).frequencies, return_inverse=True
+        )
+        known = [units[place] for units, rows in self._laws.at(asked) for place in rows.tolist()]
+        return [known[place] for place in places.tolist()]
 
 
 def _units_kept(row: FrequencyRow) -> int:
@@ -158,9 +164,8 @@ def _units_kept(row: FrequencyRow) -> int:
     return -(-(row.reported << DRAWN_BITS) >> row.bits)
 
 
-def _read_units(rows: Rows) -> Callable[[int], int]:
-    """`_units_kept` of the row at a place."""
-    return list(map(_units_kept, rows)).__getitem__
+def _read_units(rows: Rows) -> list[int]:
+    return list(map(_units_kept, rows))
 
 
 def draw_reports(reporting: Reporting, counts: NDArray[np.uint64], coins: Coins) -> Drawn:
@@ -193,7 +198,7 @@ def sanitise_reports(reporting: Reporting, counts: NDArray[np.uint64], coins: Co
         CertdpError: where a sampler keeps a key less often than it is to be reported.
     """
     _require_rates(reporting.inclusion.last, counts)
-    return _drawn(reporting, None, counts, coins, reporting.inclusion.drawn)
+    return _drawn(reporting, counts, coins, reporting.inclusion.drawn)
 
 
 def uniform(spans: Words, coins: Coins) -> Words:
@@ -248,9 +253,7 @@ def _chance(row: FrequencyRow, sampled: int | None) -> _Chance:
     return chance
 
 
-def _drawn(
-    reporting: Reporting, laws: RowLaws[_RowLaw] | None, counts: Words, coins: Coins, sampled: _Sampled
-) -> Drawn:
+def _drawn(reporting: Reporting, counts: Words, coins: Coins, sampled: _Sampled) -> Drawn:
     _require_counts(reporting, counts)
     if not reporting.with_frequencies:
         kept = _kept(reporting, counts, coins, sampled)
@@ -258,7 +261,7 @@ def _drawn(
     match reporting:
         case FrequencyNoise():  # no key is left out by its sampler
             return _delayed(_Delays(reporting), capped(counts, reporting.largest), coins)
-    return _by_row(reporting, laws, counts, coins, sampled)
+    return _by_row(reporting, counts, coins, sampled)
 
 
 def _require_counts(reporting: Reporting, counts: Words) -> None:
@@ -317,136 +320,165 @@ def _kept(reporting: Reporting, counts: Words, coins: Coins, sampled: _Sampled) 
 
 
 @final
-class _RowLaw(NamedTuple):
-    """A row as it is drawn from, in arrays.
-
-    Attributes:
-        edges: what cuts off each run of tokens, and what is not reported.
-        firsts: the first token of each run, modulo 2^64.
-        spans: how many more tokens each run has.
-    """
-
-    edges: _Edges
-    firsts: Words
-    spans: Words
-
-    @classmethod
-    def of(cls, row: FrequencyRow, sampled: int | None = None, again: Callable[[], FrequencyRow] | None = None) -> Self:
-        """The law of a row, of keys that were sampled before with so many units; `again` computes the row anew."""
-        shift, bound = _chance(row, sampled)
-
-        def edges(from_: FrequencyRow) -> list[int]:
-            return [edge << shift for edge in accumulate(run.mass for run in from_.runs)]
-
-        return cls(
-            _Edges.of(edges(row), bound, None if again is None else lambda: edges(again())),
-            np.array([run.first & _LARGEST_WORD for run in row.runs], dtype=np.uint64),
-            np.array([run.width - 1 for run in row.runs], dtype=np.uint64),
-        )
-
-
-@final
-class _BlockLaws:
-    """The laws of a block of rows, of keys that were not sampled before.
+class _RowLaws:
+    """Rows as they are drawn from, in arrays.
 
     Args:
-        rows: the block.
-        again: computes the row of a frequency anew.
+        bounds: what the units of each row are out of.
+        leads: what cuts off each run of tokens and what is not reported, by its leading bits, row after row.
+        starts: where those of each row begin, and those of the last end.
+        firsts: the first token of each run, modulo 2^64.
+        spans: how many more tokens each run has.
+        exactly: computes what cuts off the runs of each row.
     """
 
-    def __init__(self, rows: RowBlock, again: Callable[[int], FrequencyRow]) -> None:
-        self._again, self._frequency, self._bound = again, rows.frequency, 1 << rows.bits
-        self._starts = rows.starts.tolist()
-        self._leads, self._firsts = rows.leads(), rows.firsts.astype(np.uint64)
-        self._spans = rows.widths.astype(np.uint64) - np.uint64(1)
+    def __init__(
+        self,
+        bounds: Sequence[int],
+        leads: Words,
+        starts: Places,
+        firsts: Words,
+        spans: Words,
+        exactly: Sequence[Callable[[], Sequence[int]]],
+    ) -> None:
+        self._bounds, self._leads, self._starts, self._exactly = bounds, leads, starts, exactly
+        self._firsts, self._spans = firsts, spans
 
-    def law(self, row: int) -> _RowLaw:
-        """The law of the row at a place."""
-        start, end = self._starts[row], self._starts[row + 1]
-        leads, again = self._leads[start + row : end + row + 1], partial(self._edges, self._frequency + row)
-        return _RowLaw(_Edges(leads, self._bound, again), self._firsts[start:end], self._spans[start:end])
+    @classmethod
+    def of(
+        cls, rows: Sequence[tuple[FrequencyRow, int | None]], again: Sequence[Callable[[], FrequencyRow]] | None = None
+    ) -> Self:
+        """The laws of rows, of keys that were sampled before with so many units; `again` computes each row anew."""
+        chances = [_chance(row, sampled) for row, sampled in rows]
+        edges = [_edges(row, chance.shift) for (row, _), chance in zip(rows, chances, strict=True)]
+        exactly = [partial(list, of_row) for of_row in edges] if again is None else _again(again, chances)
+        leads = [_leads(of_row, chance.bound) for of_row, chance in zip(edges, chances, strict=True)]
+        runs = [run for row, _ in rows for run in row.runs]
+        return cls(
+            [chance.bound for chance in chances],
+            np.array([lead for of_row in leads for lead in of_row], dtype=np.uint64),
+            np.cumsum([0, *map(len, leads)]),
+            np.array([run.first & _LARGEST_WORD for run in runs], dtype=np.uint64),
+            np.array([run.width - 1 for run in runs], dtype=np.uint64),
+            exactly,
+        )
 
-    def _edges(self, frequency: int) -> list[int]:
-        return list(accumulate(run.mass for run in self._again(frequency).runs))
+    @classmethod
+    def of_block(cls, rows: RowBlock, again: Sequence[Callable[[], FrequencyRow]]) -> Self:
+        """The laws of a block of rows, of keys that were not sampled before; `again` computes each row anew."""
+        return cls(
+            [1 << rows.bits] * len(rows),
+            rows.leads(),
+            rows.starts + np.arange(len(rows.starts)),
+            rows.firsts.astype(np.uint64),
+            rows.widths.astype(np.uint64) - np.uint64(1),
+            _again(again, [_Chance(0, 1 << rows.bits)] * len(rows)),
+        )
+
+    def drawn(self, rows: Places, coins: Coins) -> tuple[Places, Words, Words]:
+        """Draw for keys of these rows: which are reported, and the first token and the span of the run of each.
+
+        Args:
+            rows: of each key, not falling.
+            coins: the randomness.
+        """
+        starts, lengths = self._starts, np.diff(self._starts)
+        sections = np.zeros(len(rows), dtype=np.int64)  # of a row that reports nothing
+        many = np.flatnonzero(np.bincount(rows) >= _GUIDED)
+        open_ = np.flatnonzero((lengths[rows] > 1) & ~np.isin(rows, many))
+        for row in many[lengths[many] > 1].tolist():
+            first, end = np.searchsorted(rows, [row, row + 1])
+            sections[first:end] = self._cut(row).drawn(end - first, coins)
+        while open_.size:
+            words, found = coins.source.bits(open_.size), np.empty(open_.size, dtype=np.int64)
+            sections_of_rows(words, rows[open_], starts, self._leads, found)
+            for tie in np.flatnonzero(found < 0):
+                found[tie] = self._cut(int(rows[open_[tie]])).section(int(words[tie]), coins)
+            sections[open_] = found
+            open_ = open_[found == lengths[rows[open_]]]
+        reported = np.flatnonzero(sections < lengths[rows] - 1)  # the last section of a row is not reported
+        rows = rows[reported]
+        runs = starts[rows] - rows + sections[reported]  # each row has one run less than leads
+        return reported, self._firsts[runs], self._spans[runs]
+
+    def _cut(self, row: int) -> _Edges:
+        leads = self._leads[self._starts[row] : self._starts[row + 1]]
+        return _Edges(leads, self._bounds[row], self._exactly[row])
 
 
-def _by_row(
-    reporting: Reporting, laws: RowLaws[_RowLaw] | None, counts: Words, coins: Coins, sampled: _Sampled
-) -> Drawn:
-    """Draw what is reported where frequencies have their own rows, or share one but for how far its tokens lie."""
+def _edges(row: FrequencyRow, shift: int) -> list[int]:
+    """What cuts off each run of tokens of a row."""
+    return [edge << shift for edge in accumulate(run.mass for run in row.runs)]
+
+
+def _again(rows: Sequence[Callable[[], FrequencyRow]], chances: Iterable[_Chance]) -> list[Callable[[], Sequence[int]]]:
+    def edges(row: Callable[[], FrequencyRow], shift: int) -> list[int]:
+        return _edges(row(), shift)
+
+    return [partial(edges, row, chance.shift) for row, chance in zip(rows, chances, strict=True)]
+
+
+def _drawn_by_rows(laws: RowLaws[_RowLaws], counts: Words, coins: Coins) -> Drawn:
+    """Draw what is reported of keys that were not sampled before, by rows that are kept for more of them."""
+    if not counts.size:
+        return Drawn(np.zeros(0, dtype=np.bool_), np.zeros(0, dtype=np.uint64))
     distinct, places = distinct_counts(counts)
-    origins = list(reporting.origins(distinct)) if laws is None else laws.origins(distinct)
+    origins = laws.origins(np.array(distinct, dtype=np.uint64))
+    frequencies, members = np.unique(origins.frequencies, return_inverse=True)
+    return _reported(laws.at(frequencies), members[places], origins.tokens[places], coins)
+
+
+def _by_row(reporting: Reporting, counts: Words, coins: Coins, sampled: _Sampled) -> Drawn:
+    """Draw what is reported of keys that were sampled before, where frequencies have their own rows, or share one."""
+    distinct, places = distinct_counts(counts)
+    origins = list(reporting.origins(distinct))
     alike = [(origin.frequency, sampled(frequency)) for origin, frequency in zip(origins, distinct, strict=True)]
     groups = sorted(dict.fromkeys(alike), key=lambda group: group[0])
     number = {group: place for place, group in enumerate(groups)}
     members = np.array([number[group] for group in alike], dtype=np.int64)[places]
-    short = members.astype(np.uint16) if len(groups) <= _SHORT else members  # sorted much faster
-    order = np.argsort(short, kind="stable")
-    ends = np.cumsum(np.bincount(members, minlength=len(groups))).tolist()
-    kept = np.zeros(len(counts), dtype=np.bool_)
     tokens = np.array([origin.tokens & _LARGEST_WORD for origin in origins], dtype=np.uint64)[places]
-    frequencies = dict.fromkeys(frequency for frequency, _ in groups)
-    found = laws.at(frequencies) if laws is not None else _laws_of(reporting, groups)
-    few: list[tuple[_RowLaw, Places]] = []
-    start = runs = 0
+    return _reported(_laws_of(reporting, groups), members, tokens, coins)
 
-    def report(chosen: Places, firsts: Words, spans: Words) -> None:
+
+def _reported(parts: Iterable[tuple[_RowLaws, Places]], members: Places, tokens: Words, coins: Coins) -> Drawn:
+    """Draw what is reported of keys.
+
+    Args:
+        parts: laws of rows, and the places of those that are drawn from.
+        members: for each key, which of all these it is drawn from.
+        tokens: for each key, how much higher its tokens are.
+        coins: the randomness.
+    """
+    numbers = np.bincount(members)
+    short = members.astype(np.uint16) if len(numbers) <= _SHORT else members  # sorted much faster
+    order, ends = np.argsort(short, kind="stable"), np.append(0, np.cumsum(numbers))
+    kept = np.zeros(len(members), dtype=np.bool_)
+    start = 0
+    for laws, rows in parts:
+        end = start + len(rows)
+        keys = order[ends[start] : ends[end]]
+        reported, firsts, spans = laws.drawn(np.repeat(rows, numbers[start:end]), coins)
+        chosen = keys[reported]
         kept[chosen] = True
         tokens[chosen] += firsts + uniform(spans, coins)
-
-    for law, end in zip(found, ends, strict=True):
-        chosen = order[start:end]
         start = end
-        if not law.firsts.size:
-            continue
-        if len(chosen) >= _GUIDED:
-            sections = law.edges.drawn(len(chosen), coins)
-            reported = sections < len(law.firsts)
-            report(chosen[reported], law.firsts[sections[reported]], law.spans[sections[reported]])
-            continue
-        few.append((law, chosen))
-        runs += len(law.firsts)
-        if runs > _TOGETHER:
-            report(*_drawn_together(few, coins))
-            few, runs = [], 0
-    if few:
-        report(*_drawn_together(few, coins))
     return Drawn(kept, tokens[kept])
 
 
-def _drawn_together(few: Sequence[tuple[_RowLaw, Places]], coins: Coins) -> tuple[Places, Words, Words]:
-    """Draw for the keys of several rows at once: which are reported, and the first token and span of the run of each.
-
-    Args:
-        few: laws of rows that report something, and the places of their keys.
-        coins: the randomness.
-    """
-    laws = [law for law, _ in few]
-    rows = np.repeat(np.arange(len(few)), [len(chosen) for _, chosen in few])
-    edges = [law.edges.leads for law in laws]
-    lengths = np.array([len(leads) for leads in edges])
-    starts = np.append(0, np.cumsum(lengths))
-    leads, sections, open_ = np.concatenate(edges), np.empty(len(rows), dtype=np.int64), np.arange(len(rows))
-    while open_.size:
-        words, found = coins.source.bits(open_.size), np.empty(open_.size, dtype=np.int64)
-        sections_of_rows(words, rows[open_], starts, leads, found)
-        for tie in np.flatnonzero(found < 0):
-            found[tie] = laws[rows[open_[tie]]].edges.section(int(words[tie]), coins)
-        sections[open_] = found
-        open_ = open_[found == lengths[rows[open_]]]
-    reported = np.flatnonzero(sections < lengths[rows] - 1)  # the last section of a row is not reported
-    rows = rows[reported]
-    runs = starts[rows] - rows + sections[reported]  # each row has one run less than leads
-    chosen = np.concatenate([places for _, places in few])[reported]
-    return chosen, np.concatenate([law.firsts for law in laws])[runs], np.concatenate([law.spans for law in laws])[runs]
-
-
-def _laws_of(reporting: Reporting, groups: Sequence[tuple[int, int | None]]) -> Iterator[_RowLaw]:
-    """The laws of rows of keys that were sampled with these units, frequencies not falling."""
-    rows, row = reporting.at(dict.fromkeys(frequency for frequency, _ in groups)), None
+def _laws_of(reporting: Reporting, groups: Sequence[tuple[int, int | None]]) -> Iterator[tuple[_RowLaws, Places]]:
+    """The laws of rows of keys that were sampled with these units, frequencies not falling; many in one go."""
+    rows = reporting.at(dict.fromkeys(frequency for frequency, _ in groups))
+    some: list[tuple[FrequencyRow, int | None]] = []
+    runs, row = 0, None
     for frequency, units in groups:
         row = row if row is not None and row.frequency == frequency else next(rows)
-        yield _RowLaw.of(row, units)
+        some.append((row, units))
+        runs += len(row.runs)
+        if runs > _TOGETHER:
+            yield _RowLaws.of(some), np.arange(len(some))
+            some, runs = [], 0
+    if some:
+        yield _RowLaws.of(some), np.arange(len(some))
 
 
 class _Delays:
@@ -504,9 +536,9 @@ class _Edges:
         self.leads, self._exactly = leads, exactly
 
     @classmethod
-    def of(cls, edges: Sequence[int], bound: int, exactly: Callable[[], Sequence[int]] | None = None) -> Self:
-        """These edges, which are held where nothing computes them anew."""
-        return cls(np.array(_leads(edges, bound), dtype=np.uint64), bound, exactly or (lambda: edges))
+    def of(cls, edges: Sequence[int], bound: int) -> Self:
+        """These edges."""
+        return cls(np.array(_leads(edges, bound), dtype=np.uint64), bound, lambda: edges)
 
     def section(self, word: int, coins: Coins) -> int:
         """The section of V with these leading bits: how many of E and B it reaches."""

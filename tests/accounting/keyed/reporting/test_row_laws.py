@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import accumulate
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -49,16 +50,17 @@ def test_laws_are_those_of_the_rows(
     asked = table(name, largest)
     if warm:  # the table has found its cycle before
         list(asked.at([62]))
-    laws: RowLaws[FrequencyRow] = RowLaws(asked, lambda rows: list(rows).__getitem__, most)
+    laws: RowLaws[list[FrequencyRow]] = RowLaws(asked, list, most)
     for chunk in map(sorted, chunks):
-        origins = laws.origins(chunk)
-        assert len(origins) == len(chunk)
-        frequencies = sorted({origin.frequency for origin in origins})
-        found = dict(zip(frequencies, laws.at(frequencies), strict=True))
-        for origin, row in zip(origins, asked.at(chunk), strict=True):
-            own = found[origin.frequency]
+        origins = laws.origins(np.array(chunk, dtype=np.uint64))
+        assert len(origins.frequencies) == len(origins.tokens) == len(chunk)
+        frequencies = np.unique(origins.frequencies)
+        rows = [part[place] for part, places in laws.at(frequencies) for place in places.tolist()]
+        found = dict(zip(frequencies.tolist(), rows, strict=True))
+        for frequency, tokens, row in zip(*map(np.ndarray.tolist, origins), asked.at(chunk), strict=True):
+            own = found[frequency]
             assert (own.kept, own.unreported) == (row.kept, row.unreported)
-            assert [(run.first + origin.tokens, *run[1:]) for run in own.runs] == [tuple(run) for run in row.runs]
+            assert [(run.first + tokens, *run[1:]) for run in own.runs] == [tuple(run) for run in row.runs]
 
 
 def test_each_row_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,24 +71,23 @@ def test_each_row_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
         return following(budget, row, kept)
 
     monkeypatch.setattr(tables, "following", counted)
-    laws: RowLaws[int] = RowLaws(table("ppswor"), lambda rows: [row.unreported for row in rows].__getitem__, 1 << 20)
+    laws: RowLaws[list[int]] = RowLaws(table("ppswor"), lambda rows: [row.unreported for row in rows], 1 << 20)
     for last in accumulate([20] * 10):
-        frequencies = range(1, last + 1)
-        origins = laws.origins(frequencies)
-        assert len(list(laws.at(sorted({origin.frequency for origin in origins})))) > 10
+        origins = laws.origins(np.arange(1, last + 1, dtype=np.uint64))
+        assert sum(len(places) for _, places in laws.at(np.unique(origins.frequencies))) > 10
     assert len(steps) < 2 * 100  # 200 rows, those of a cycle once more; each chunk by itself would take 1,100
-    kept = RowLaws(table("ppswor"), lambda rows: [row.unreported for row in rows].__getitem__, 64)
-    assert kept.origins([30])[0].frequency <= 30
+    kept = RowLaws(table("ppswor"), lambda rows: [row.unreported for row in rows], 64)
+    assert kept.origins(np.array([30], dtype=np.uint64)).frequencies[0] <= 30
 
 
 def test_faults_are_those_of_the_table() -> None:
-    laws: RowLaws[FrequencyRow] = RowLaws(table("listed"), lambda rows: list(rows).__getitem__, 1 << 20)
+    laws: RowLaws[list[FrequencyRow]] = RowLaws(table("listed"), list, 1 << 20)
     with pytest.raises(OutsideDomain, match="beyond 63"):
-        laws.origins([3, 64])
-    far: RowLaws[FrequencyRow] = RowLaws(
+        laws.origins(np.array([3, 64], dtype=np.uint64))
+    far: RowLaws[list[FrequencyRow]] = RowLaws(
         FrequencyTable(epsilon=Epsilon("0.5"), delta=Delta("0.01"), inclusion=Ppswor(threshold="1e-9")),
-        lambda rows: list(rows).__getitem__,
+        list,
         9,
     )
     with pytest.raises(OutsideDomain, match="too many"):
-        far.origins([2_000_000])
+        far.origins(np.array([2_000_000], dtype=np.uint64))
