@@ -1,9 +1,10 @@
 """Weights of ten million records of a file, beside reading the file: time and the largest memory of the process.
 
-For npy, Parquet and CSV (a twentieth of the records): the bytes alone, in blocks of 8 MiB; the records, checked; their
-weights within a target ε, over a public domain outside of which some are clipped. For npy also with the weights
-written. Cold: the file is not in the system's cache before. "Of reading": elapsed time, warm, relative to reading the
-records. Run: python benchmarks/streaming.py [RECORDS] [FOLDER]; the folder needs 64 bytes per record and as much again.
+For npy, Parquet and CSV (a twentieth of the records): the bytes alone, in blocks of 8 MiB; the records, checked; a
+norm, an exponential and a logarithm of each in plain floats; their weights within a target ε, over a public domain
+outside of which some are clipped. For npy also with the weights written. Cold: the file is not in the system's cache
+before. "Of reading": elapsed time, warm, relative to reading the records.
+Run: python benchmarks/streaming.py [RECORDS] [FOLDER]; the folder needs 64 bytes per record and as much again.
 """
 
 from __future__ import annotations
@@ -82,6 +83,13 @@ def read(path: Path) -> None:
             pass
 
 
+def plain(path: Path) -> None:
+    """What NumPy takes for the functions alone, nothing proven: a norm, an exponential and a logarithm a record."""
+    with open_records(path) as records:
+        for some in records.chunks():
+            np.log1p(np.expm1(np.abs(some).sum(axis=1) * 0.05) * 0.5)
+
+
 def weights(path: Path, threads: int = 1) -> None:
     with open_records(path) as records:
         record_weights(RUN.on(DOMAIN), records, threads=threads)
@@ -136,7 +144,13 @@ def measured(path: Path, records: int, works: dict[str, Callable[[Path], None]])
 
 def main() -> None:
     records = int(sys.argv[1]) if len(sys.argv) > 1 else 10**7
-    reading = {"bytes": read_bytes, "records": read, "weights": weights, "… on 2 threads": partial(weights, threads=2)}
+    reading = {
+        "bytes": read_bytes,
+        "records": read,
+        "plain floats": plain,
+        "weights": weights,
+        "… on 2 threads": partial(weights, threads=2),
+    }
     writing = {"… to parquet": weights_to(".out.parquet"), "… to csv": weights_to(".out.csv")}
     with tempfile.TemporaryDirectory(dir=sys.argv[2] if len(sys.argv) > 2 else None) as folder:
         small = Path(folder, "small.npy")

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, final
 
-from ..accounting.errors import InvalidValue
+from ..accounting.errors import InvalidType, InvalidValue
 from ..accounting.private import Private
 from ..accounting.provenance import Public
 from ..accounting.sampling.clipping import Outside
@@ -113,8 +113,11 @@ class _Held:
     def __init__(self, frame: Any, by: str, work: Work) -> None:
         dask = _dask()
         grouped = frame.shuffle(on=by).to_delayed()
-        self._tables: Any = dask.persist(*(dask.delayed(_worked)(part, work) for part in grouped))
-        dask.compute(*(dask.delayed(len)(table) for table in self._tables))  # faults show here
+        worked = dask.persist(*(dask.delayed(_worked, nout=2)(part, by, work) for part in grouped))
+        kinds = dask.compute(*(kind for kind, _ in worked))  # faults show here
+        self._tables: Any = [table for _, table in worked]
+        if len(found := {kind for kind in kinds if kind is not None}) > 1:
+            raise _mixed(by, " and ".join(sorted(found)))
 
     def each(self, draw: Draw) -> Sequence[bytes]:
         dask = _dask()
@@ -125,8 +128,24 @@ class _Held:
         """Dask frees them with the last reference."""
 
 
-def _worked(frame: Any, work: Work) -> Table:
-    return work(_table(frame))
+def _worked(frame: Any, by: str, work: Work) -> tuple[str | None, Table]:
+    """What a task makes of its partition, and of what kind the names in a column are; None without any."""
+    from pandas.api.types import infer_dtype
+
+    found = infer_dtype(frame[by], skipna=True) if frame[by].dtype == object else "one type"
+    if found.startswith("mixed"):  # Arrow would take text for its bytes
+        raise _mixed(by, f"values of several types ({found})")
+    table = _table(frame)
+    kinds, of = arrow().types, table.column(by).type
+    of = of.value_type if kinds.is_dictionary(of) else of
+    name = "whole number" if kinds.is_integer(of) else str(of).removeprefix("large_").removesuffix("_view")
+    return (name if table.num_rows and not kinds.is_null(of) else None), work(table)
+
+
+def _mixed(column: str, found: str) -> InvalidType:
+    return InvalidType(
+        column, found, "one type: text, bytes or whole numbers", "5 and '5' are no two units: convert it"
+    )
 
 
 def _table(frame: Any) -> Table:

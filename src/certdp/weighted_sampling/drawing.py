@@ -14,7 +14,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
-from functools import partial
 from itertools import accumulate
 from typing import NamedTuple, Self, TypeAlias, final
 
@@ -84,11 +83,10 @@ class ReportDrawer:
         return _drawn_by_rows(self._laws, counts, coins)
 
     def _read(self, rows: Rows) -> _RowLaws:
-        again = [partial(self._reporting.row, rows[0].frequency + place) for place in range(len(rows))]
         match rows:
             case RowBlock():
-                return _RowLaws.of_block(rows, again)
-        return _RowLaws.of([(row, None) for row in rows], again)
+                return _RowLaws.of_block(rows, self._reporting.row)
+        return _RowLaws.of([(row, None) for row in rows], self._reporting.row)
 
 
 @final
@@ -161,10 +159,18 @@ class ReportThinner:
 
 def _units_kept(row: FrequencyRow) -> int:
     """The units of a row, rounded up to units of 2^−256."""
-    return -(-(row.reported << DRAWN_BITS) >> row.bits)
+    return _fine(row.reported, row.bits)
+
+
+def _fine(units: int, bits: int) -> int:
+    return -(-(units << DRAWN_BITS) >> bits)
 
 
 def _read_units(rows: Rows) -> list[int]:
+    match rows:
+        case RowBlock():
+            certain = 1 << rows.bits
+            return [_fine(certain - rows.without_report(row), rows.bits) for row in range(len(rows))]
     return list(map(_units_kept, rows))
 
 
@@ -329,7 +335,7 @@ class _RowLaws:
         starts: where those of each row begin, and those of the last end.
         firsts: the first token of each run, modulo 2^64.
         spans: how many more tokens each run has.
-        exactly: computes what cuts off the runs of each row.
+        exactly: computes what cuts off the runs of the row at a place.
     """
 
     def __init__(
@@ -339,40 +345,48 @@ class _RowLaws:
         starts: Places,
         firsts: Words,
         spans: Words,
-        exactly: Sequence[Callable[[], Sequence[int]]],
+        exactly: Callable[[int], Sequence[int]],
     ) -> None:
         self._bounds, self._leads, self._starts, self._exactly = bounds, leads, starts, exactly
         self._firsts, self._spans = firsts, spans
 
     @classmethod
     def of(
-        cls, rows: Sequence[tuple[FrequencyRow, int | None]], again: Sequence[Callable[[], FrequencyRow]] | None = None
+        cls, rows: Sequence[tuple[FrequencyRow, int | None]], again: Callable[[int], FrequencyRow] | None = None
     ) -> Self:
-        """The laws of rows, of keys that were sampled before with so many units; `again` computes each row anew."""
+        """The laws of rows, of keys that were sampled before with so many units.
+
+        Args:
+            rows: with these units, None where keys were not sampled before.
+            again: computes the row of a frequency anew; where given, rows are not held.
+        """
         chances = [_chance(row, sampled) for row, sampled in rows]
         edges = [_edges(row, chance.shift) for (row, _), chance in zip(rows, chances, strict=True)]
-        exactly = [partial(list, of_row) for of_row in edges] if again is None else _again(again, chances)
         leads = [_leads(of_row, chance.bound) for of_row, chance in zip(edges, chances, strict=True)]
         runs = [run for row, _ in rows for run in row.runs]
+        frequencies = [row.frequency for row, _ in rows]
         return cls(
             [chance.bound for chance in chances],
             np.array([lead for of_row in leads for lead in of_row], dtype=np.uint64),
             np.cumsum([0, *map(len, leads)]),
             np.array([run.first & _LARGEST_WORD for run in runs], dtype=np.uint64),
             np.array([run.width - 1 for run in runs], dtype=np.uint64),
-            exactly,
+            edges.__getitem__
+            if again is None
+            else lambda place: _edges(again(frequencies[place]), chances[place].shift),
         )
 
     @classmethod
-    def of_block(cls, rows: RowBlock, again: Sequence[Callable[[], FrequencyRow]]) -> Self:
-        """The laws of a block of rows, of keys that were not sampled before; `again` computes each row anew."""
+    def of_block(cls, rows: RowBlock, again: Callable[[int], FrequencyRow]) -> Self:
+        """The laws of a block of rows, of keys that were not sampled before; arguments as for `of`."""
+        first = rows.frequency
         return cls(
             [1 << rows.bits] * len(rows),
             rows.leads(),
             rows.starts + np.arange(len(rows.starts)),
             rows.firsts.astype(np.uint64),
             rows.widths.astype(np.uint64) - np.uint64(1),
-            _again(again, [_Chance(0, 1 << rows.bits)] * len(rows)),
+            lambda place: _edges(again(first + place), 0),
         )
 
     def drawn(self, rows: Places, coins: Coins) -> tuple[Places, Words, Words]:
@@ -403,19 +417,12 @@ class _RowLaws:
 
     def _cut(self, row: int) -> _Edges:
         leads = self._leads[self._starts[row] : self._starts[row + 1]]
-        return _Edges(leads, self._bounds[row], self._exactly[row])
+        return _Edges(leads, self._bounds[row], lambda: self._exactly(row))
 
 
 def _edges(row: FrequencyRow, shift: int) -> list[int]:
     """What cuts off each run of tokens of a row."""
     return [edge << shift for edge in accumulate(run.mass for run in row.runs)]
-
-
-def _again(rows: Sequence[Callable[[], FrequencyRow]], chances: Iterable[_Chance]) -> list[Callable[[], Sequence[int]]]:
-    def edges(row: Callable[[], FrequencyRow], shift: int) -> list[int]:
-        return _edges(row(), shift)
-
-    return [partial(edges, row, chance.shift) for row, chance in zip(rows, chances, strict=True)]
 
 
 def _drawn_by_rows(laws: RowLaws[_RowLaws], counts: Words, coins: Coins) -> Drawn:
