@@ -321,7 +321,7 @@ class _RowWalk:
         """Take rows that follow the last known one, up to the first that is seen to repeat."""
         if not self._cycle:
             settled = range(bisect_left(kept, self._most), len(rows))
-            end = next((place + 1 for place in settled if self._seen(rows[place])), len(rows))
+            end = next((place + 1 for place in settled if self._is_repetition(rows[place])), len(rows))
             rows = rows[:end]
         self._known = rows
         self._far += len(rows)
@@ -335,7 +335,7 @@ class _RowWalk:
         """
         return bool(self._cycle) and frequency >= self._cycle[0].frequency + len(self._cycle)
 
-    def _seen(self, row: FrequencyRow) -> bool:
+    def _is_repetition(self, row: FrequencyRow) -> bool:
         """Whether this row is the reference moved: the rows between them come again and again."""
         reference = self._reference
         if reference is not None and alike(reference, row):
