@@ -5,7 +5,8 @@ Events of users in Parquet files, 20 a user. Own: the engine reads them and sums
 brings the rows of each user together, which is what a release begins with. Release: `release_sum` of the same files,
 payment and ledger included; `release_keys` of the same users as keys. Two workers or cores, turn by turn; seconds on
 the clock, and of the processor by all processes. The first turn, in which workers load and compile what they need, is
-told apart. Stages: what the tasks compute, in this process, in time of the processor.
+told apart: at the first release in it workers are cold. Stages: what the tasks compute, in this process, in time of the
+processor.
 """
 
 from __future__ import annotations
@@ -189,11 +190,11 @@ def main(name: str, rows: int) -> None:
     finally:
         shutil.rmtree(folder)
     print(f"{name}, {rows:,} events of {rows // PER_USER:,} users, {FILES} files, 2 workers; seconds")
-    print(f"{'':22}{'first turn':>12}{'warm':>9}{'processor, first':>18}{'warm':>9}{'warm less shuffled, / own':>28}")
+    print(f"{'':22}{'first turn':>12}{'warm':>9}{'processor, first':>18}{'warm':>9}{'less shuffled, / own':>26}")
     warm = {task: [median(column) for column in zip(*times[1:], strict=True)] for task, times in taken.items()}
     for task, ((first, used), *_) in taken.items():
-        part = (warm[task][1] - warm["shuffled"][1]) / warm["own"][1]
-        shown = f"{part:28.2f}" if task.startswith("release") else ""
+        cold, part = ((each - warm["shuffled"][1]) / warm["own"][1] for each in (used, warm[task][1]))
+        shown = f"{cold:18.2f}{part:8.2f}" if task.startswith("release") else ""
         print(f"{task:22}{first:12.1f}{warm[task][0]:9.1f}{used:18.1f}{warm[task][1]:9.1f}{shown}")
 
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import stat
+import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +23,7 @@ from certdp.individual import RecordWeights, WeightsByFile, weights_by_file
 from certdp.records import by_file
 from certdp.records.weights import record_weights
 from certdp.samplers.privacy_constrained import PrivacyConstrained
+from tests.support.children import ended, in_child
 
 RECORDS = np.random.default_rng(6).normal(size=(60, 3)) * np.linspace(0.01, 3, 60)[:, None]
 CUTS = (13, 14, 40)
@@ -267,6 +271,38 @@ class TestRefusals:
         with pytest.raises(InvalidValue, match=r"2\.npy"):
             weighed(data, into)
         assert [file.name for file in sorted(into.glob("*.parquet"))] == ["00000-0.npy.parquet", "00001-1.npy.parquet"]
+
+
+def _weigh(data: Path, into: Path) -> None:
+    weighed(data, into)
+
+
+@pytest.mark.parametrize("kills", [4, pytest.param(200, marks=pytest.mark.soundness)])
+def test_killed_at_random_times_and_altered_in_between(kills: int, tmp_path: Path) -> None:
+    """What is there in the end is what a call makes that nothing interrupts, of the files as they are in the end."""
+    generator = np.random.default_rng(kills)
+    data, into = save(tmp_path / "data"), tmp_path / "weights"
+    weighed(data, tmp_path / "first")  # which loads what it needs
+    start = time.perf_counter()
+    weighed(data, tmp_path / "second")
+    whole_time = time.perf_counter() - start
+    killed = 0
+    for _ in range(kills):
+        child = in_child(partial(_weigh, data, into))
+        time.sleep(generator.uniform(0, whole_time))
+        os.kill(child, signal.SIGKILL)
+        killed += ended(child) < 0
+        if generator.random() < 0.3:  # as long, and as old, as before
+            file = data / f"{generator.integers(0, len(CUTS) + 1)}.npy"
+            before, records = file.stat(), np.load(file)
+            np.save(file, records[::-1] * generator.uniform(0.5, 1))
+            os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    found, expected = weighed(data, into), weighed(data, tmp_path / "anew")
+    assert killed
+    assert weighed(data, into).taken_up == len(CUTS) + 1
+    assert figures(found.weights) == figures(expected.weights)
+    assert [file.read_bytes() for file in found.files] == [file.read_bytes() for file in expected.files]
+    assert sorted(path.name for path in into.iterdir()) == sorted(path.name for path in (tmp_path / "anew").iterdir())
 
 
 def test_progress_counts_what_was_there_before(tmp_path: Path) -> None:
