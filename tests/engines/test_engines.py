@@ -212,10 +212,16 @@ def test_faults_of_the_data_are_found_before_the_payment(engine: Engine, sums: L
     data["x"][17] = np.inf
     with pytest.raises(Exception, match="finite"):
         engine.module.release_sum(RUN, engine.frame(data, 3), pay=LedgerRequest(sums, "a"))
-    counts = occurrences()
-    counts["count"][5] = 0
-    with pytest.raises(Exception, match="1 to 2\\^53"):
-        engine.module.release_keys(KEYS, engine.frame(counts, 3), pay=LedgerRequest(keys, "a"))
+    for wrong in (0, -1, 2**53 + 1, -(2**63)):
+        counts = occurrences()
+        places = np.flatnonzero(np.asarray(counts["key"]) == counts["key"][5])
+        counts["count"] = np.asarray(counts["count"], dtype=np.int64)
+        counts["count"][places] = (
+            2**60 if wrong > 0 else 5
+        )  # what they add up to shows nothing, or is too long a number
+        counts["count"][5] = wrong
+        with pytest.raises(Exception, match="1 to 2\\^53"):
+            engine.module.release_keys(KEYS, engine.frame(counts, 3), pay=LedgerRequest(keys, "a"))
     assert (sums.number, keys.number) == (0, 0)
     assert sums.state("a") is keys.state("a") is None
 

@@ -13,6 +13,7 @@ from ..accounting.sampling.clipping import Outside
 from ..ledger import PaidFrom
 from ..runs.sampled import SampledRun
 from ..runs.statements import StatedRelease
+from ..weighted_sampling.frequencies import LARGEST_COUNT
 from ..weighted_sampling.keys import arrow
 from ..weighted_sampling.release import PrivateSample, PrivateWeightedSampling
 from . import released
@@ -72,7 +73,7 @@ def release_keys(
         counts: a pyspark.sql.DataFrame of keys and counts; those of a key are added up.
         pay: as for `release_sum`.
         key: name of the column of keys: text or bytes.
-        count: name of the column of counts: whole numbers from 1.
+        count: name of the column of counts: whole numbers from 1, which Spark adds up where their type is one of those.
 
     Guarantees: the law of the release is that of `sampling.release` on the sums of all keys. Which keys are kept
         follows from a secret of this release and each key alone; those kept are reported once, here.
@@ -88,8 +89,7 @@ def release_keys(
     shape = f"{_quoted(key)} binary, {_quoted(count)} bigint"
 
     def group(work: Work) -> _Held:
-        grouped = counts.select(_column(key), _column(count)).repartition(_column(key))
-        return _Held(grouped.mapInArrow(_whole(work), shape))
+        return _Held(_added_up(counts, key, count).mapInArrow(_whole(work), shape))
 
     return released.release_keys(group, draws, pay)
 
@@ -144,6 +144,22 @@ class _Held:
 
     def drop(self) -> None:
         self._frame.unpersist()
+
+
+def _added_up(counts: Any, key: str, count: str) -> Any:
+    """Keys with their counts, all those of a key in one partition; whole numbers are added up by Spark."""
+    functions, types = _spark()
+    column, each = _column(key), _column(count)
+    if isinstance(counts.schema[key].dataType, types.StringType):
+        column = column.cast("binary")  # no collation makes two keys one
+    if not isinstance(counts.schema[count].dataType, types.IntegralType):
+        return counts.select(column.alias(key), each).repartition(_column(key))
+    missing, least = functions.count(functions.lit(1)) > functions.count(each), functions.min(each)
+    total = functions.coalesce(
+        functions.try_sum(each), functions.lit(LARGEST_COUNT + 1)
+    )  # where it is too long a number
+    found = functions.when(missing, None).when(least < 1, least).otherwise(total).cast("bigint")
+    return counts.select(column.alias(key), each).groupBy(_column(key)).agg(found.alias(count))
 
 
 def _whole(work: Work) -> Callable[[Iterable[Any]], Iterator[Any]]:
