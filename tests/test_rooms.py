@@ -37,7 +37,7 @@ ROOMS: dict[str, Rooms] = {  # from the ground up; a room sees the floors below,
         ("audits", "engines", "experiments"),
         (  # names
             *("accountants", "conversions", "filters", "guarantees", "individual", "notions", "pairs", "parts"),
-            *("risks", "sampling"),
+            *("correlated_noise", "risks", "sampling"),
         ),
         ("commands", "testing"),
         ("__main__",),

@@ -1,6 +1,7 @@
 from . import accountants as accountants
 from . import audits as audits
 from . import conversions as conversions
+from . import correlated_noise as correlated_noise
 from . import filters as filters
 from . import guarantees as guarantees
 from . import individual as individual
@@ -189,6 +190,7 @@ __all__ = [
     "check",
     "compose",
     "conversions",
+    "correlated_noise",
     "example_records",
     "filters",
     "for_groups",

@@ -27,6 +27,7 @@ from ..verification.certificates.keyed import keyed_certificate
 from ..verification.certificates.writing import SampledPureClaim, public_certificate, statement_of_rate
 from ..verification.checker import check
 from .allocated import AllocatedRun
+from .correlated import CorrelatedRun
 from .declared import declared_loss, declared_rate, pure_loss_of, statement_of
 from .keyed import KeyedRun
 from .plan import Plan
@@ -56,7 +57,7 @@ _ROOM = 2.0**-18
 
 
 @known_keywords
-def certificate(run: SampledRun[Any] | AllocatedRun | Plan[Any], answer: Answer[Any]) -> Certified:
+def certificate(run: SampledRun[Any] | AllocatedRun | CorrelatedRun | Plan[Any], answer: Answer[Any]) -> Certified:
     """A publishable certificate of an answer's (ε, δ), accepted by the independent checker.
 
     The checker proves them anew by a method of its own: the ε or δ certified may be a little above the answer's.
@@ -72,6 +73,9 @@ def certificate(run: SampledRun[Any] | AllocatedRun | Plan[Any], answer: Answer[
     if isinstance(run, AllocatedRun):
         remedy = "There is no kind of certificate yet: the checker has no proof of means of likelihood ratios"
         raise InvalidValue("certificate", run.sampler.about.name, "a run that draws each record apart", remedy)
+    if isinstance(run, CorrelatedRun):
+        remedy = "Certify an answer of run.dominating, which costs as much: no certificate states a strategy yet"
+        raise InvalidValue("certificate", str(run.strategy), "a run without correlated noise", remedy)
     stated = _statement(run, ())
     match answer.asked:
         case Delta():

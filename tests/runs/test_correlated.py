@@ -1,0 +1,171 @@
+"""Runs with correlated noise: what they cost, and the steps that they draw."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import erf, exp, sqrt
+from typing import Any
+
+import numpy as np
+import pytest
+
+from certdp import (
+    Budget,
+    Continuous,
+    Full,
+    GaussianSum,
+    LaplaceSum,
+    Norm,
+    NormBall,
+    Plan,
+    Poisson,
+    Public,
+    ResampleEach,
+    SampledRun,
+    SampleOnce,
+    calibrate,
+    certificate,
+    check,
+)
+from certdp.accounting.errors import InvalidType, InvalidValue
+from certdp.correlated_noise import (
+    CorrelatedRun,
+    CyclicPoisson,
+    MatrixStrategy,
+    Participation,
+    Strategy,
+    ToeplitzStrategy,
+)
+
+BALL = NormBall(norm=Norm.L2, radius=Public(1))
+BANDED = ToeplitzStrategy([1, 0.5, 0.375], 12)
+OFTEN = Participation(times=3, apart=4)
+
+
+def run_of(
+    strategy: Strategy = BANDED, participation: Any = OFTEN, noise: Any = 2, domain: NormBall | None = BALL
+) -> CorrelatedRun:
+    mechanism = GaussianSum(noise_multiplier=Public(noise))
+    return CorrelatedRun(mechanism=mechanism, strategy=strategy, participation=participation, domain=domain)
+
+
+def test_it_costs_what_one_sum_costs_with_noise_over_the_sensitivity() -> None:
+    strategy = ToeplitzStrategy([0.75, 0.5], 4)  # a record in steps 0 and 2 moves four rows
+    run = run_of(strategy, Participation(times=2, apart=2))
+    moved = Fraction(3, 4) ** 2 * 2 + Fraction(1, 2) ** 2 * 2
+    assert run.sensitivity.square().contains(moved)
+    other = SampledRun(mechanism=GaussianSum(noise_multiplier=Public(2 / sqrt(moved))), sampler=Full())
+    mine, theirs = run.epsilon("1e-6").epsilon, other.epsilon("1e-6").epsilon
+    assert mine.lower is not None
+    assert abs(mine.upper - theirs.upper) < 1e-12
+    assert mine.upper - mine.lower < 1e-12
+
+
+def test_the_identity_is_as_many_releases_of_their_own() -> None:
+    run = run_of(ToeplitzStrategy([1], 12))
+    other = SampledRun(mechanism=GaussianSum(noise_multiplier=Public(2)), sampler=Full(), releases=ResampleEach(3))
+    assert run.epsilon("1e-6").epsilon == other.epsilon("1e-6").epsilon
+    turns = run_of(ToeplitzStrategy([1], 12), CyclicPoisson(groups=4, rate=0.25))
+    sampled = SampledRun(
+        mechanism=GaussianSum(noise_multiplier=Public(2)), sampler=Poisson(rate=Public(0.25)), releases=ResampleEach(3)
+    )
+    assert turns.epsilon("1e-6").epsilon == sampled.epsilon("1e-6").epsilon
+
+
+def test_one_participation_quoted_for_several_lies_below_the_truth() -> None:
+    once, often = run_of(participation=Participation(times=1)), run_of()
+    assert often.epsilon("1e-6").epsilon.lower > once.epsilon("1e-6").epsilon.upper  # type: ignore[operator]
+
+
+def test_turns_at_rate_one_are_all_steps_of_a_group() -> None:
+    strategy = ToeplitzStrategy([0.75, 0.5], 6)
+    drawn = run_of(strategy, CyclicPoisson(groups=2, rate=1)).epsilon("1e-6").epsilon
+    told = run_of(strategy, Participation(times=3, apart=2)).epsilon("1e-6").epsilon
+    assert abs(drawn.upper - told.upper) < 1e-9
+
+
+def delta_of_two_turns(norm: float, rate: float, epsilon: float) -> float:
+    """δ where a record is added or removed that has two turns, by a midpoint sum over the two log-likelihood ratios."""
+    places = np.linspace(-12, 12, 3001)
+    masses = np.diff([0.5 * (1 + erf(place / sqrt(2))) for place in places])
+    middle = (places[1:] + places[:-1]) / 2
+    ratio = 1 - rate + rate * np.exp(norm * middle - norm * norm / 2)
+    both, mass = np.outer(ratio, ratio), np.outer(masses, masses)
+    remove, add = np.maximum(both - exp(epsilon), 0), np.maximum(1 - exp(epsilon) * both, 0)
+    return float(max((mass * remove).sum(), (mass * add).sum()))
+
+
+@pytest.mark.parametrize(("rate", "epsilon"), [(0.5, 0.5), (0.1, 0.25), (0.9, 1.0)])
+def test_turns_of_a_banded_strategy_against_a_sum_over_outputs(rate: float, epsilon: float) -> None:
+    strategy = ToeplitzStrategy([1, 0.75], 4)
+    run = run_of(strategy, CyclicPoisson(groups=2, rate=rate), 1)
+    found = run.delta(epsilon).delta
+    truth = delta_of_two_turns(1.25, rate, epsilon)
+    assert found.lower is not None
+    assert abs(found.upper - truth) < 2e-5
+    assert abs(found.lower - truth) < 2e-5
+
+
+def test_turns_that_meet_in_a_row_are_refused() -> None:
+    with pytest.raises(InvalidValue, match="bands") as refused:
+        run_of(BANDED, CyclicPoisson(groups=2, rate="0.1"))
+    assert refused.value.parameter == "groups"
+    with pytest.raises(InvalidValue):
+        run_of(MatrixStrategy(np.tril(np.ones((6, 6)))), CyclicPoisson(groups=5, rate="0.1"))
+    with pytest.raises(InvalidValue):
+        _ = run_of(BANDED, CyclicPoisson(groups=3, rate="0.1")).sensitivity
+
+
+@pytest.mark.parametrize(
+    ("changed", "parameter"),
+    [
+        ({"mechanism": LaplaceSum(scale=Public(1))}, "mechanism"),
+        ({"strategy": np.eye(3)}, "strategy"),
+        ({"participation": 3}, "participation"),
+        ({"domain": 3}, "domain"),
+        ({"participation": Participation(times=13)}, "times"),
+    ],
+)
+def test_what_is_none_of_these_is_refused(changed: dict[str, Any], parameter: str) -> None:
+    given = {"mechanism": GaussianSum(scale=Public(1)), "strategy": BANDED, "participation": OFTEN, "domain": BALL}
+    with pytest.raises(InvalidValue) as refused:
+        CorrelatedRun(**{**given, **changed})
+    assert refused.value.parameter == parameter
+
+
+def test_it_is_a_part_of_a_plan_is_calibrated_and_has_no_certificate() -> None:
+    run = run_of()
+    beside = SampledRun(mechanism=GaussianSum(noise_multiplier=Public(4)), sampler=Full(), releases=SampleOnce(1))
+    plan = Plan([run, beside])
+    answer = plan.epsilon("1e-6")
+    assert answer.epsilon.lower is not None
+    assert answer.epsilon.lower > run.epsilon("1e-6").epsilon.upper
+    found = calibrate(lambda noise: run_of(noise=noise), Budget(epsilon=1, delta="1e-6"), Continuous())
+    assert found.answer.epsilon.upper <= 1
+    assert found.refuted
+    for refused, given in ((run, run.epsilon("1e-6")), (plan, answer)):
+        with pytest.raises(InvalidValue):
+            certificate(refused, given)
+
+
+@pytest.mark.parametrize("participation", [OFTEN, CyclicPoisson(groups=4, rate="0.25")])
+def test_what_dominates_it_costs_next_to_no_more_and_has_a_certificate(participation: Any) -> None:
+    run = run_of(participation=participation)
+    mine, other = run.epsilon("1e-6").epsilon.upper, run.dominating.epsilon("1e-6")
+    assert mine <= other.epsilon.upper < mine * (1 + 1e-9)
+    assert check(certificate(run.dominating, other).content).accepted
+    ball = NormBall(norm=Norm.L2, radius=Public(3))
+    scaled = CorrelatedRun(
+        mechanism=GaussianSum(scale=Public(6)), strategy=BANDED, participation=participation, domain=ball
+    )
+    assert abs(scaled.dominating.epsilon("1e-6").epsilon.upper - other.epsilon.upper) < 1e-9
+
+
+def test_it_says_what_it_is() -> None:
+    text = str(run_of())
+    assert "Toeplitz, 3 of 12 diagonals" in text
+    assert "at most 3 of them, at least 4 apart" in text
+    assert "groups" in str(run_of(participation=CyclicPoisson(groups=3, rate="0.1")))
+    assert run_of().relation.name == "add-remove"
+    with pytest.raises(InvalidType):
+        CorrelatedRun(mechanism=1, strategy=BANDED, participation=OFTEN)  # type: ignore[arg-type]
