@@ -28,7 +28,7 @@ def heaviest(weights: Floats, times: int, apart: int) -> tuple[float, tuple[int,
         The bound, and a π that comes to it but for rounding, where all that matters was gone through.
     """
     reach = _reach(weights, apart)
-    if len(weights) * times * _ways(max(reach, apart - 1), apart, times) <= _MOST_STATES:
+    if len(weights) * times * _ways(max(reach, apart), apart, times) <= _MOST_STATES:
         value, steps = _exhaustive(weights, times, apart, reach)
     else:
         value, steps = _row_by_row(weights, times, apart), None
@@ -55,7 +55,7 @@ def _exhaustive(weights: Floats, times: int, apart: int, reach: int) -> tuple[fl
     for step in range(len(weights)):
         grown: dict[tuple[int, tuple[int, ...]], tuple[float, tuple[int, ...]]] = {}
         for (count, recent), (value, taken) in states.items():
-            kept = tuple(one for one in recent if step - one < max(reach, apart - 1))
+            kept = tuple(one for one in recent if step - one < max(reach, apart))
             _keep(grown, (count, kept), (value, taken))
             if count < times and (not taken or step - taken[-1] >= apart):
                 added = weights[step, step] + 2 * sum(weights[step, one] for one in recent)

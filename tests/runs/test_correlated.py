@@ -11,6 +11,7 @@ import pytest
 
 from certdp import (
     Budget,
+    Coins,
     Continuous,
     Full,
     GaussianSum,
@@ -20,6 +21,7 @@ from certdp import (
     Plan,
     Poisson,
     Public,
+    Released,
     ResampleEach,
     SampledRun,
     SampleOnce,
@@ -27,7 +29,10 @@ from certdp import (
     certificate,
     check,
 )
+from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidType, InvalidValue
+from certdp.accounting.pairs import GaussianPair
+from certdp.accounting.provenance import Payment
 from certdp.correlated_noise import (
     CorrelatedRun,
     CyclicPoisson,
@@ -37,6 +42,7 @@ from certdp.correlated_noise import (
     ToeplitzStrategy,
 )
 
+ONES = NormBall(norm=Norm.L1, radius=Public(1))
 BALL = NormBall(norm=Norm.L2, radius=Public(1))
 BANDED = ToeplitzStrategy([1, 0.5, 0.375], 12)
 OFTEN = Participation(times=3, apart=4)
@@ -131,6 +137,34 @@ def test_what_is_none_of_these_is_refused(changed: dict[str, Any], parameter: st
     with pytest.raises(InvalidValue) as refused:
         CorrelatedRun(**{**given, **changed})
     assert refused.value.parameter == parameter
+
+
+def test_released_parameters_are_refused_by_name() -> None:
+    payment = Payment(SampledRun(mechanism=LaplaceSum(scale=Public(1)), sampler=Full(), domain=ONES).pure())
+    mechanism = GaussianSum(scale=Released(2, payment, within=(1, 4)))
+    ball = NormBall(norm=Norm.L2, radius=Released(1, payment, within=(1, 2)))
+    for given in ({"mechanism": mechanism}, {"domain": ball}):
+        usual = {"mechanism": GaussianSum(scale=Public(1)), "strategy": BANDED, "participation": OFTEN, "domain": BALL}
+        with pytest.raises(InvalidValue, match="public parameters"):
+            CorrelatedRun(**{**usual, **given})  # type: ignore[arg-type]
+
+
+def test_the_lower_end_is_that_of_the_shortest_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    norms = [Enclosure.between(1, 3), Enclosure.of(9), Enclosure.between(2, "2.5"), Enclosure.of(9)]
+    monkeypatch.setattr(ToeplitzStrategy, "column_norms", lambda _: norms)
+    run = run_of(ToeplitzStrategy([1], 4), CyclicPoisson(groups=2, rate=1), 1)
+    ((reached,), (bounding,)) = run.pairs.reached, run.pairs.bounding
+    for pair, norm in ((reached, Enclosure.between(1, 3)), (bounding, Enclosure.of(9))):
+        expected, found = GaussianPair(norm).repeated(2).shift, pair.normal_shift
+        assert found is not None
+        assert abs(found.lower - expected.lower) < Fraction(1, 2**60)
+        assert abs(found.upper - expected.upper) < Fraction(1, 2**60)
+
+
+def test_a_release_has_a_row_for_each_step() -> None:
+    found = run_of(noise=Fraction(1, 10**7)).release(np.full((3, 2), 0.25), coins=Coins.seeded(1))
+    assert found.shape == (12, 2)
+    assert np.allclose(found.sum(axis=0), 3 * 3 / 4, atol=1e-4)
 
 
 def test_it_is_a_part_of_a_plan_is_calibrated_and_has_no_certificate() -> None:

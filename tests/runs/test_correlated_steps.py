@@ -108,6 +108,26 @@ def test_large_sums_are_exact() -> None:
     assert abs(found[0] / 2.0**60 - 1) < 1e-15
 
 
+def test_products_with_entries_beyond_int64_are_exact() -> None:
+    """Sums below 2^62 units of the grid, which do not fit int64 once they are multiplied by entries."""
+    ball = NormBall(norm=Norm.L2, radius=Public(2.0**35))
+    strategy = ToeplitzStrategy([1 - 2.0**-22, 1 - 2.0**-21, 1 - 2.0**-20], 3)
+    many = Participation(times=3)
+    run = CorrelatedRun(mechanism=GaussianSum(scale=Public(1)), strategy=strategy, participation=many, domain=ball)
+    steps = run.begin(1, coins=Coins.seeded(6))
+    for _ in range(3):
+        found = steps.add([[2.0**35]], [0])
+        assert abs(found[0] - 2.0**35) < 50
+
+
+def test_no_member_takes_part_more_often_than_stated() -> None:
+    steps = run_of(participation=Participation(times=2)).begin(1, coins=Coins.seeded(7))
+    steps.add([[1.0]], [7])
+    steps.add([[1.0]], [7])
+    with pytest.raises(InvalidValue):
+        steps.add([[1.0]], [7])
+
+
 def test_who_takes_part_is_checked_before_anything_is_drawn() -> None:
     steps = run_of().begin(1, coins=Coins.seeded(7))
     steps.add([[1.0]], [7])

@@ -62,6 +62,12 @@ def test_toeplitz_in_whole_numbers_is_the_matrix_enclosed(times: int, apart: int
     assert enclosed.width < Fraction(1, 10**9) * exact.upper
 
 
+@pytest.mark.parametrize("coefficients", [[2, -1], [1, 3, 1], [1, 1, -2], [0.5, 0.75]])
+def test_coefficients_that_rise_or_are_negative_are_a_matrix(coefficients: list[float]) -> None:
+    strategy, asked = ToeplitzStrategy(coefficients, 6), Participation(times=3, apart=1)
+    assert strategy.sensitivity(asked) == MatrixStrategy(strategy.matrix).sensitivity(asked)
+
+
 def test_one_participation_is_the_longest_column() -> None:
     strategy = ToeplitzStrategy(OPTIMAL)
     (first, *_, last) = strategy.column_norms()
