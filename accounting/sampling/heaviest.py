@@ -28,7 +28,8 @@ def heaviest(weights: Floats, times: int, apart: int) -> tuple[float, tuple[int,
         The bound, and a π that comes to it but for rounding, where all that matters was gone through.
     """
     reach = _reach(weights, apart)
-    if len(weights) * times * _ways(max(reach, apart), apart, times) <= _MOST_STATES:
+    ways = float(reach + 1) ** min(reach // apart + 1, times, _MANY)
+    if len(weights) * times * ways <= _MOST_STATES:
         value, steps = _exhaustive(weights, times, apart, reach)
     else:
         value, steps = _row_by_row(weights, times, apart), None
@@ -36,17 +37,9 @@ def heaviest(weights: Floats, times: int, apart: int) -> tuple[float, tuple[int,
 
 
 def _reach(weights: Floats, apart: int) -> int:
-    """How far apart two steps are at most that weigh something together; less than `apart` where none that may do."""
-    lags = (lag for lag in range(len(weights) - 1, apart - 1, -1) if np.any(np.diagonal(weights, lag)))
-    return next(lags, 0)
-
-
-def _ways(reach: int, apart: int, times: int) -> float:
-    """How many sets of steps, each two far enough apart, there are among the last `reach` ones; as a float."""
-    counts: list[float] = []
-    for length in range(reach + 1):
-        counts.append(1.0 if not length else counts[-1] + (counts[length - apart] if length >= apart else 1.0))
-    return min(counts[-1], float(reach + 1) ** min(times, _MANY))
+    """How far apart two steps are at most that weigh something together; at least `apart`."""
+    rows, columns = np.nonzero(weights)
+    return int(np.max(rows - columns, initial=apart))
 
 
 def _exhaustive(weights: Floats, times: int, apart: int, reach: int) -> tuple[float, tuple[int, ...]]:
@@ -55,7 +48,7 @@ def _exhaustive(weights: Floats, times: int, apart: int, reach: int) -> tuple[fl
     for step in range(len(weights)):
         grown: dict[tuple[int, tuple[int, ...]], tuple[float, tuple[int, ...]]] = {}
         for (count, recent), (value, taken) in states.items():
-            kept = tuple(one for one in recent if step - one < max(reach, apart))
+            kept = tuple(one for one in recent if step - one < reach)
             _keep(grown, (count, kept), (value, taken))
             if count < times and (not taken or step - taken[-1] >= apart):
                 added = weights[step, step] + 2 * sum(weights[step, one] for one in recent)
@@ -83,7 +76,7 @@ def _row_by_row(weights: Floats, times: int, apart: int) -> float:
     rows, heavy = np.arange(size), np.zeros(size + apart)  # by step: the most from there on
     later = np.zeros((size, size + apart))  # row s, column t: the most with s of steps from t on
     for _ in range(times):
-        follow = later[rows, np.minimum(rows + apart, size + apart - 1)]
+        follow = later[rows, rows + apart]
         heavy[:size] = np.diagonal(weights) + 2 * follow + heavy[apart:]
         heavy[:size] = np.maximum.accumulate(heavy[:size][::-1])[::-1]
         later[:, :size] = weights + later[:, apart:]
