@@ -112,8 +112,9 @@ class RandomisedResponse:
         Its pure part is log((1 − γ + γ/k)/(γ/k)) = log(1 + k(1 − γ)/γ), for every record.
         """
         uniform = self.uniform_probability
-        epsilon = log1p(Constant(self.categories.value * (1 - uniform) / uniform))
-        return FamilyLoss(epsilon, self._pair, PureLoss(epsilon), Attained.BY_ALL)
+        above_one = self.categories.value * (1 - uniform) / uniform
+        epsilon, clones = log1p(Constant(above_one)), Enclosure.of(2 / (2 + above_one))
+        return FamilyLoss(epsilon, self._pair, PureLoss(epsilon), Attained.BY_ALL, clones)
 
     def _pair(self, epsilon: Enclosure) -> FinitePair:
         """The pair of the one ε that is declared."""

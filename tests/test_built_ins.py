@@ -197,6 +197,7 @@ PLACES = (
             "full": "its rate is the constant 1",
             "privacy-constrained": "its rate is solved for a target; the claims constrained/* guard it",
             "fixed-batches": OF_BATCHES,
+            "shuffled": OF_BATCHES,
             "truncated-poisson": OF_BATCHES,
         },
     ),

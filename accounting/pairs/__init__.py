@@ -16,7 +16,7 @@ from .public_chance import PublicChance
 from .random_allocation import MOST_BATCHES, RandomAllocation, allocated
 from .randomised_response import RandomisedResponsePair, RepeatedResponse
 from .renyi_curve import RenyiCurve
-from .shuffled import ShuffledPair
+from .shuffled import MOST_USERS, ShuffledPair
 from .symmetrised import Symmetrised, symmetrised
 from .zero_concentrated_curve import ZeroConcentratedCurve
 
@@ -24,6 +24,7 @@ __all__ = [
     "GREATEST_VARIANCE",
     "LEAST_VARIANCE",
     "MOST_BATCHES",
+    "MOST_USERS",
     "Composed",
     "DeltaLaw",
     "DensityPair",

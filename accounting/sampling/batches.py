@@ -32,16 +32,18 @@ from ..pairs import (
     Pair,
     PublicChance,
     Repeated,
+    ShuffledPair,
     changed,
     symmetrised,
 )
-from ..relations import ADD_REMOVE, REPLACE, ZERO_OUT, AddRemove, Change, Record, Relation
+from ..relations import ADD_REMOVE, REPLACE, ZERO_OUT, AddRemove, Change, Direction, Record, Relation
 from .drawing import Rate
 from .losses import Loss, PureLoss
 from .profiles import PureProfile
 from .records import ChoosingCoins, Features, Indices, Realisation
 
 _NEXT_TO_NEVER = Fraction(1, 2**400)
+_ONE_AND_A_HALF = Fraction(3, 2)  # times the loss of one answer lies below the loss of two
 _NEVER = Enclosure.of(_NEXT_TO_NEVER)
 """What happens less often than that is taken to happen so often."""
 
@@ -55,6 +57,11 @@ class Batches(ABC):
     """
 
     __slots__ = ()
+
+    @property
+    def base_relation(self) -> Change:
+        """The change of the data that the pair of a release on everything is about."""
+        return ADD_REMOVE
 
     @property
     @abstractmethod
@@ -112,7 +119,7 @@ class Batches(ABC):
 
     @abstractmethod
     def members(self, size: int, coins: ChoosingCoins) -> Indices:
-        """The places of a batch of so many records, rising, drawn exactly.
+        """The places of a batch of so many records, drawn exactly; rising, unless their order is drawn, too.
 
         Raises:
             InvalidValue: as `require_size`.
@@ -331,6 +338,73 @@ class TruncatedPoisson(Batches):
         if drawn.size <= self.batch_size:
             return drawn
         return drawn[_choose(self.batch_size, drawn.size, coins)]
+
+
+@final
+@frozen
+class ShuffledAnswers(Batches):
+    """Every record answers by itself, and all answers are put in an order that is drawn uniformly.
+
+    Attributes:
+        users: n, at most the number of records: more of them never cost more.
+        local: ε₀, the pure loss of one answer.
+        clones: γ, with at least which chance an answer is a clone.
+    """
+
+    users: int
+    local: Enclosure
+    clones: Enclosure
+
+    @property
+    def base_relation(self) -> Change:
+        """Replace: a local randomiser answers for whichever value a record has."""
+        return REPLACE
+
+    @property
+    def relations(self) -> tuple[Change, ...]:
+        """Replaced records: the number of answers is seen."""
+        return (REPLACE,)
+
+    def included(self, size: int) -> Enclosure:
+        """Return 1: every record answers."""
+        return Enclosure.of(1)
+
+    @property
+    def size(self) -> int:
+        """Return n, the least number of records."""
+        return self.users
+
+    @property
+    def assumptions(self) -> tuple[Assumption, ...]:
+        """The least number of records."""
+        return (Assumption("least number of records", str(self.users)),)
+
+    def pair(self, base: Pair, relation: Relation) -> Pair | None:
+        """The pair of the answer among its clones; several answers in one order are one of any randomiser."""
+        if base.pure is None or relation not in self.relations:
+            return None
+        local = base.pure(Direction.REMOVE).hull(base.pure(Direction.ADD))
+        several = local.upper >= self.local.lower * _ONE_AND_A_HALF
+        return ShuffledPair(local, self.users, (-local).exp() if several else self.clones)
+
+    def reached(self, base: Pair, relation: Relation) -> Pair | None:
+        """Return none: which records others have decides what is reached."""
+        return None
+
+    def require_size(self, size: int) -> None:
+        """Refuse fewer records than n."""
+        if size < self.users:
+            remedy = "Declare as users how many records there are at least: fewer hide an answer less well"
+            raise InvalidValue("records", f"{size} records", f"at least users = {self.users} records", remedy)
+
+    def members(self, size: int, coins: ChoosingCoins) -> Indices:
+        """Every place, in an order that is drawn uniformly (Fisher, Yates)."""
+        self.require_size(size)
+        order = np.arange(size, dtype=np.int64)
+        for last in range(size - 1, 0, -1):
+            place = coins.integers(last + 1, 1)[0]
+            order[last], order[place] = order[place], order[last]
+        return order
 
 
 def no_such_batch(batch_size: int, data_size: int) -> InvalidValue:

@@ -337,12 +337,17 @@ class FamilyLoss(Loss):
         family: the pair at a parameter; it must enclose every parameter within the enclosure it gets.
         pure_loss: the PDP profile, where there is one.
         attained_by: which records have exactly the family's pair; lower ends are proven from these alone.
+        clones: of a mechanism that answers for each record by itself, one answer a record in the order of the records:
+            with at least which chance an answer is a draw from either of the two laws of which those of any two records
+            consist, each as likely (`docs/soundness_shuffling.md`); e^−ε does for any with the pure loss ε. None where
+            answers are not about one record each.
     """
 
     of: Expression = field(validator=_features_and(name="of"))
     family: Callable[[Enclosure], Pair]
     pure_loss: PureLoss | None = None
     attained_by: Attained = Attained.BY_NONE
+    clones: Enclosure | None = None
 
     @property
     def parameters(self) -> tuple[Expression, ...]:

@@ -207,7 +207,7 @@ def _drawn_as_stated(subject: SamplerSubject, case: Case) -> Finding:
 
 
 def _draws_batches(_: SamplerSubject, case: Case) -> Finding:
-    """What is drawn together are places of the records, rising; equal coins draw the same."""
+    """What is drawn together are places of the records, each once; equal coins draw the same."""
     drawing, records = case["constants"], case["records"]
     found = _realised(drawing, records)
     if found is None:
@@ -216,8 +216,8 @@ def _draws_batches(_: SamplerSubject, case: Case) -> Finding:
         return broken("no rule by which records are drawn together", "one, because the rate states a size")
     for seed in range(4):
         members = found.batches.members(len(records), Coins.seeded(seed)).tolist()
-        if members != sorted(set(members) & set(range(len(records)))):
-            return broken(f"places {members}", f"places from 0 to {len(records) - 1}, rising, each once")
+        if sorted(members) != sorted(set(members) & set(range(len(records)))):
+            return broken(f"places {members}", f"places from 0 to {len(records) - 1}, each once")
         if members != found.batches.members(len(records), Coins.seeded(seed)).tolist():
             return broken("other places with the same coins", members)
     return kept()

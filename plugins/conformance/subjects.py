@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias, TypeVar, final
 
 import numpy as np
 from attrs import frozen
 
+from ...accounting.enclosures import Enclosure
 from ...accounting.errors import CertdpError
-from ...accounting.expressions import W, norm
+from ...accounting.expressions import Constant, W, norm
+from ...accounting.pairs import RandomisedResponsePair
 from ...accounting.relations import AddRemove
 from ...accounting.sampling.drawing import Rate, StatedRate
-from ...accounting.sampling.losses import GaussianLoss, PureLoss
+from ...accounting.sampling.losses import FamilyLoss, GaussianLoss, PureLoss
 from ...accounting.sampling.rate import SamplingRate
 from ...accounting.sampling.records import Features
 from ..contract import Coins, LossSampler, WeightedSample
@@ -190,7 +193,7 @@ class Drawing:
     """
 
     setup: Setup
-    loss: PureLoss | GaussianLoss
+    loss: PureLoss | GaussianLoss | FamilyLoss
     bound: float
 
     def rate(self) -> Rate:
@@ -249,7 +252,11 @@ class SamplerSubject:
     draws: int
 
 
-_LOSSES = (PureLoss(W * norm(1) / 8), GaussianLoss(W * norm(2) / 8))
+_OWN = Constant(Fraction(1))
+_ANSWER = FamilyLoss(
+    _OWN, RandomisedResponsePair, PureLoss(_OWN), clones=Enclosure.of("0.25")
+)  # of each record by itself
+_LOSSES = (PureLoss(W * norm(1) / 8), GaussianLoss(W * norm(2) / 8), _ANSWER)
 _BOUNDS = (float(_BOUND), 0.5, 2.0**-7, 2.0**-20, 2.0**-40)
 
 

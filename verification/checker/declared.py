@@ -244,7 +244,7 @@ SAMPLERS: Final[dict[str, Callable[[Options], tuple[Tree, bool]]]] = {
 }
 """The rate, and whether drawn records are weighted."""
 CONSTRAINED: Final = "privacy-constrained"
-TOGETHER: Final = ("fixed-batches", "random-allocation", "truncated-poisson")
+TOGETHER: Final = ("fixed-batches", "random-allocation", "shuffled", "truncated-poisson")
 """Samplers of which no kind of certificate speaks: they draw records together, and have no rate of a record's own."""
 SANITISERS: Final = ("pws-keys", "pws-frequencies")
 KEY_SAMPLERS: Final = ("every-key", "listed-rates", "ppswor", "pps")

@@ -200,7 +200,7 @@ class SampledRun(RunPart[U]):
     def _own_relation(self) -> Change:
         """The relation that the pairs which the mechanism declares are about, under this sampler."""
         common = set(self.mechanism.about.relations) & set(self.sampler.about.relations)
-        if self._batches is not None and ADD_REMOVE in self.mechanism.about.relations:
+        if self._batches is not None and self._batches.base_relation in self.mechanism.about.relations:
             return self._batches.relations[0]
         if ADD_REMOVE in common:
             return ADD_REMOVE

@@ -16,3 +16,4 @@ from ..accounting.units import Probability as Probability
 from ..accounting.units import Sensitivity as Sensitivity
 from ..accounting.units import Weight as Weight
 from ..plugins.contract import draw as draw
+from ..samplers.shuffled import Shuffled as Shuffled
