@@ -33,8 +33,8 @@ class Shuffled:
         same place of every epoch is no answer of its own.
 
     Raises:
-        InvalidValue: outside this range, for a released number, and for a mechanism that does not answer for each record by
-            itself.
+        InvalidValue: outside this range, for a released number, and for a mechanism that does not answer for each
+            record by itself.
     """
 
     about: ClassVar[About] = About(

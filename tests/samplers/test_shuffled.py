@@ -19,6 +19,7 @@ from certdp import (
     LaplaceSum,
     Public,
     RandomisedResponse,
+    Released,
     ResampleEach,
     SampledRun,
     SampleOnce,
@@ -94,6 +95,13 @@ def test_other_numbers_of_users_are_refused(users: int | str) -> None:
     with pytest.raises(InvalidValue) as refused:
         Shuffled(users=Public(users))
     assert refused.value.parameter == "users"
+
+
+def test_the_largest_number_of_users_is_admitted_and_a_released_one_refused() -> None:
+    assert Shuffled(users=Public(2**40)).users.value == 2**40
+    payment = SampledRun(mechanism=ANSWER, sampler=Full()).pure()
+    with pytest.raises(InvalidValue, match="Public value"):
+        Shuffled(users=Released(Fraction(9), payment))
 
 
 def test_fewer_records_than_users_are_refused() -> None:
