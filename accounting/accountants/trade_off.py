@@ -70,6 +70,11 @@ class TradeOff(Displayed):
         told = f"{len(self.places)} proven places; {half.lower_float!r} ≤ f(1/2) ≤ {half.upper_float!r}"
         return f"{told}; read ex post: no guarantee" if self.ex_post else told
 
+    def sharpest(self, alpha: Number) -> Place:
+        """The place that proves the lower end at α; α as for `at`."""
+        error = _probability("alpha", alpha)
+        return min(self.places, key=lambda place: place.upper + error * place.factor)
+
     def at(self, alpha: Number) -> Enclosure:
         """Enclosure of f(α): no test with first error α has a second error below its lower end.
 
@@ -130,6 +135,13 @@ def second_error(
     Raises:
         InvalidValue: for an α outside [0, 1]; for no places.
     """
+    return places_for(delta, alpha, relative_gap=relative_gap, places=places).at(alpha)
+
+
+def places_for(
+    delta: DeltaLaw, alpha: Number, *, relative_gap: Fraction = Fraction(1, 2**20), places: int = 64
+) -> TradeOff:
+    """The part of a trade-off curve that `second_error` reads, with the same arguments and errors."""
     error = _probability("alpha", alpha)
     known = [Place(_ZERO, _ONE, _ONE)]
     factor = _ONE if error else _FARTHEST_FACTOR  # f(0) is the limit of 1 − D(x)
@@ -139,7 +151,7 @@ def second_error(
         if wanted is None:
             break
         factor = wanted
-    return TradeOff(tuple(known)).at(error)
+    return TradeOff(tuple(known))
 
 
 def trade_off(delta: DeltaLaw, farthest: float, *, places: int = 48) -> TradeOff:

@@ -81,3 +81,18 @@ def test_the_base_is_no_unit() -> None:
     with pytest.raises(InvalidValue):
         Quantity(1)
     assert str(Epsilon("1/4")) == "0.25"
+
+
+@pytest.mark.parametrize("value", ["3/2", 2, "1000001/1000000"])
+def test_a_probability_is_at_most_1(value: Any) -> None:
+    with pytest.raises(InvalidValue, match="probability"):
+        Probability(value)
+
+
+@given(value=st.fractions(1, 100))
+def test_a_number_becomes_a_quantity_and_a_quantity_stays(value: Fraction) -> None:
+    for unit in (Epsilon, Weight):
+        made = unit.of(value)
+        assert type(made) is unit
+        assert made.value == value
+        assert unit.of(made) is made

@@ -49,6 +49,22 @@ def test_the_rates_for_people(certdp: Command) -> None:
     assert len(certdp("risk", *LAPLACE, "--full").out) > len(page)
 
 
+def test_the_certificate_states_the_rates(certdp: Command, tmp_path: Path) -> None:
+    path = tmp_path / "risk.json"
+    words = ("risk", *GAUSSIAN, "--false-positive-rate", "1/1000", "--prior", "1/3", "--certificate", path)
+    data = certdp(*words, "--json").json
+    found = data["certified"]
+    assert data["certificate"] == str(path)
+    assert data["advantage"][0] <= found["membership_advantage"] <= data["advantage"][1] * (1 + 1e-6)
+    assert data["true_positive_rate"][0] <= found["true_positive_rate"] <= data["true_positive_rate"][1] * (1 + 1e-6)
+    assert data["bayes_risk"][1] >= found["bayes_risk"] >= data["bayes_risk"][0] * (1 - 1e-6)
+    assert "proves membership advantage " in certdp(*words).out
+    checked = certdp("check", path, "--require", "proved", "--json").json
+    assert checked["verdict"] == "holds"
+    assert checked["parameters"].keys() == {"membership-advantage", "true-positive-rate", "bayes-risk"}
+    assert certdp("check", path, "--max-epsilon", "100").code == 1  # it bounds no ε
+
+
 def test_several_runs_and_a_picture(certdp: Command, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     plan, picture = tmp_path / "plan.toml", tmp_path / "risk.png"

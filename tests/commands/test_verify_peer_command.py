@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,44 @@ def test_the_certificate_is_of_the_claim_and_names_the_file(state: Path, tmp_pat
     assert float(verdict.claim.epsilon[1]) <= 1.9  # type: ignore[union-attr, index]
     told = {one["name"]: one["value"] for one in body["assumptions"]}
     assert hashlib.sha256(state.read_bytes()).hexdigest() in told["described by a file"]
+
+
+@pytest.mark.parametrize(
+    ("words", "claimed", "name", "code"),
+    [
+        (("--order", "4", "--tau", "0.37"), "(4, 0.37)-Rényi DP: holds", "tau", 0),
+        (("--order", "4", "--tau", "0.36"), "(4, 0.36)-Rényi DP: refuted", "tau", 1),
+        (("--rho", "500"), "500-zCDP: holds", "rho", 0),
+        (("--rho", "499"), "499-zCDP: undecided", "rho", 3),
+        (("--mu", "32"), "32-Gaussian DP: holds", "mu", 0),
+        (("--mu", "0.001"), "0.001-Gaussian DP: refuted", "mu", 1),
+    ],
+)
+def test_claims_in_other_notions(
+    state: Path, tmp_path: Path, words: tuple[str, ...], claimed: str, name: str, code: int
+) -> None:
+    out = tmp_path / "claim.json"
+    found = answered(state, *words, "--certificate", out)
+    assert (found.exit_code, claimed in found.output) == (code, True), found.output
+    told = json.loads(answered(state, *words, "--json").output)
+    assert told["claimed"][name] == str(Fraction(words[-1]))
+    assert told[name][1] >= 0.36
+    assert out.exists() is (code == 0)
+    if code == 0:
+        claim = check(out.read_bytes()).claim
+        assert claim is not None
+        assert dict(claim.parameters)[name] <= Fraction(words[-1])
+
+
+@pytest.mark.parametrize(
+    "words",
+    [(), ("--tau", "1"), ("--order", "2"), ("--delta", "0.1"), ("--rho", "1", "--mu", "1"), ("--mu", "-1")],
+    ids=str,
+)
+def test_a_claim_is_one_and_whole(state: Path, words: tuple[str, ...]) -> None:
+    found = answered(state, *words)
+    assert found.exit_code == 2
+    assert "admissible: " in found.output
 
 
 def test_no_certificate_of_what_does_not_hold(state: Path, tmp_path: Path) -> None:

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import pytest
+from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
+import certdp
+from certdp.accounting.enclosures import Enclosure
+from certdp.accounting.notions import GaussianDP, Renyi
+from certdp.accounting.notions import ZeroConcentrated as Concentrated
 from certdp.accounting.units import Delta, Epsilon
 from certdp.interoperation import (
     Event,
@@ -20,6 +26,8 @@ from certdp.interoperation import (
     ZeroConcentrated,
     judged,
 )
+from certdp.interoperation.claims import judged_in
+from certdp.runs.run import NotionAbsent
 from tests.support.cases import examples
 
 TRAINING = SelfComposed(PoissonSampled(Fraction(1, 100), Gaussian(1)), 1000)
@@ -71,3 +79,47 @@ def test_claims_about_laplace_noise_are_decided(scale: int, claimed: int, times:
 )
 def test_where_nothing_finite_is_proven(event: Event, delta: str, finding: Finding) -> None:
     assert judged(event.run(), Epsilon(2), Delta(delta)).finding is finding
+
+
+NORMAL = certdp.SampledRun(
+    mechanism=certdp.GaussianSum(noise_multiplier=certdp.Public(2)),
+    sampler=certdp.Full(),
+    releases=certdp.ResampleEach(4),
+)
+"""τ(α) = α/2, ρ = 1/2, μ = 1."""
+
+
+@pytest.mark.parametrize(
+    ("bound", "finding"),
+    [
+        (Renyi(Fraction(4), Enclosure.of("2.0001")), Finding.HOLDS),
+        (Renyi(Fraction(4), Enclosure.of("1.9999")), Finding.REFUTED),
+        (Concentrated(Enclosure.of("0.50001")), Finding.HOLDS),
+        (Concentrated(Enclosure.of("0.49999")), Finding.REFUTED),
+        (GaussianDP(Enclosure.of("1.00001")), Finding.HOLDS),
+        (GaussianDP(Enclosure.of("0.9999")), Finding.REFUTED),
+    ],
+)
+def test_claims_in_other_notions(bound: Any, finding: Finding) -> None:
+    verdict = judged_in(NORMAL, bound)
+    assert verdict.finding is finding
+    assert verdict.answer is None
+
+
+def test_a_sample_may_lose_less_than_what_is_proven() -> None:
+    """ρ and μ of a sample are those of the mechanism: a claim between is neither proven nor refuted."""
+    run = evolve(NORMAL, sampler=certdp.Poisson(rate=certdp.Public("0.01")))
+    for bound in (Concentrated(Enclosure.of("0.49")), GaussianDP(Enclosure.of("0.9"))):
+        verdict = judged_in(run, bound)
+        assert (verdict.finding, verdict.epsilon.lower) == (Finding.UNDECIDED, None)
+    assert judged_in(run, GaussianDP(Enclosure.of("0.0001"))).finding is Finding.REFUTED
+
+
+def test_a_notion_that_a_run_does_not_have_is_refused() -> None:
+    run = certdp.SampledRun(
+        mechanism=certdp.DiscreteGaussian(scale=certdp.Public(8)),
+        sampler=certdp.Full(),
+        domain=certdp.NormBall(norm=certdp.Norm.L2, radius=certdp.Public(1)),
+    )
+    with pytest.raises(NotionAbsent):
+        judged_in(run, GaussianDP(Enclosure.of(1)))

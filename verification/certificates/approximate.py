@@ -15,7 +15,7 @@ from functools import singledispatch
 from heapq import heappop, heappush
 from importlib.metadata import version
 from itertools import product
-from typing import NamedTuple, final
+from typing import NamedTuple, TypeAlias, final
 
 from attrs import frozen
 
@@ -31,6 +31,7 @@ from ...accounting.exact import ratio_text, short_text
 from ...accounting.expressions import Constant, Expression, Symbol, Variable, W, serialise, substitute, variables
 from ...accounting.expressions import Range as Side
 from ...accounting.expressions.suprema import supremum
+from ...accounting.notions import APPROXIMATE, Approximate
 from ...accounting.pairs.rounded_normal import LatticeNoise
 from ...accounting.relations import Direction
 from ...accounting.sampling.domains import NormBall
@@ -56,6 +57,8 @@ from .writing import FORMAT, Json, sealed
 
 KIND = "composed-approximate"
 
+OF_GROUPS = " and group privacy"
+"""What a theorem about groups of records ends with."""
 FILTERED = Assumption(
     "parameters of later releases",
     "chosen from earlier ones; before the run the order and (epsilon, delta) were fixed, and each release was paid at "
@@ -329,6 +332,7 @@ class RunStatement:
         domain: the public domain of the records, or None.
         released_cost: pure ε spent on releasing constants, or a bound of it.
         assumptions: what its guarantee rests on beside the constants that the parts state.
+        group: of how many records the certificate speaks, at most.
     """
 
     parts: tuple[ReleaseStatement, ...]
@@ -337,6 +341,7 @@ class RunStatement:
     domain: NormBall | None
     released_cost: Fraction
     assumptions: tuple[Assumption, ...]
+    group: int = 1
 
     @property
     def ways(self) -> int:
@@ -354,6 +359,7 @@ class RunStatement:
                 "unit": "record",
                 "relation": self.relation,
                 "notion": "approximate",
+                **({} if self.group == 1 else {"group": self.group}),
                 "domain": None
                 if domain is None
                 else {
@@ -378,6 +384,8 @@ class RunStatement:
             own += [(a.name, a.value) for a in self.domain.assumptions]
         if self.released_cost:
             own.append(("released cost", ratio_text(self.released_cost)))
+        if self.group > 1:
+            own.append(("group size", str(self.group)))
         told = {(name.partition(": ")[2] or name, value) for name, value in own}
         rest = [(a.name, a.value) for a in self.assumptions if (a.name, a.value) not in told]
         return [{"name": name, "value": value} for name, value in dict.fromkeys([*own, *rest])]
@@ -390,19 +398,39 @@ class Certified(Displayed):
 
     Attributes:
         content: its bytes.
-        epsilon: the ε that it proves; at least that of the answer.
-        delta: the δ that it proves.
+        parameters: the numbers that it proves, by name; at least those of the answer, of a Bayes risk at most.
         method: how, as the certificate names it.
     """
 
     content: bytes
-    epsilon: Fraction
-    delta: Fraction
+    parameters: Mapping[str, Fraction]
     method: str
 
+    @property
+    def epsilon(self) -> Fraction:
+        """The ε that it proves; at least that of the answer.
+
+        Raises:
+            InvalidValue: for a certificate in another notion than (ε, δ).
+        """
+        return self._of("epsilon")
+
+    @property
+    def delta(self) -> Fraction:
+        """The δ that it proves; otherwise as `epsilon`."""
+        return self._of("delta")
+
+    def _of(self, name: str) -> Fraction:
+        if name not in self.parameters:
+            raise InvalidValue(name, ", ".join(self.parameters), "a certificate of (ε, δ)", "Read its parameters")
+        return self.parameters[name]
+
     def __str__(self) -> str:
-        stated = f"ε = {short_text(self.epsilon)} and δ = {short_text(self.delta)}"
-        return f"{len(self.content)} bytes that prove {stated} by {self.method}"
+        told = [f"{_SIGNS.get(name, name)} = {short_text(value)}" for name, value in self.parameters.items()]
+        return f"{len(self.content)} bytes that prove {' and '.join(told)} by {self.method}"
+
+
+_SIGNS = {"epsilon": "ε", "delta": "δ", "order": "α", "tau": "τ", "rho": "ρ", "mu": "μ"}
 
 
 @final
@@ -425,12 +453,16 @@ class _Proposal:
     ladder: Sequence[float] = _LADDER
 
 
+Stated: TypeAlias = tuple[Json, Sequence[Json]]
+"""A body, and the parts as they are, above which those of the body may be raised."""
+
+
 @final
 @frozen
 class _Question:
     """What is to be certified: an ε at a δ or a δ at an ε, the other being None, and what was answered.
 
-    The body's parts may be raised above those `stated`.
+    The body's parts may be raised above those `stated`; `share` is that of a check's work which may be used.
     """
 
     run: RunStatement
@@ -439,6 +471,7 @@ class _Question:
     epsilon: Fraction | None
     delta: Fraction | None
     answer: float
+    share: float = 1.0
 
     def claimed(self, found: float) -> tuple[Fraction, Fraction]:
         """The pair (ε, δ) with what was found."""
@@ -494,41 +527,64 @@ def certified_by_filter(run: RunStatement, order: Fraction, epsilon: Fraction, d
 
 
 def _first_proven(run: RunStatement, epsilon: Fraction | None, delta: Fraction | None, answer: float) -> Certified:
-    """Try the methods at the answer, then always the smallest number left, until the checker proves one."""
-    reason = "there is none for these losses"
-    for spared in (_SPARED, _LOOSE):
-        log_delta = _log(delta) if delta is not None else _log(Fraction(max(answer, 0.0)))
-        ways = [run.as_json(_Way(spared, log_delta, loss)) for loss in range(run.ways)]
-        questions = [
-            _Question(run, {**body, "parts": parts}, body["parts"], epsilon, delta, max(answer, 0.0))
-            for body in ways
-            for parts in _raised(body["parts"])
-        ]
-        proposals = enumerate((question, proposal) for question in questions for proposal in _proposals(question))
-        trials: list[tuple[float, int, int, _Question, _Proposal]] = []
-        while True:
-            # next to the answer the first that is proven will do: the others need not be worked out
-            at_answer = trials and trials[0][0] <= trials[0][3].answer * (1 + 2 * _SHARP)
-            if not at_answer and (further := next(proposals, None)) is not None:
-                place, (question, proposal) = further
-                heappush(trials, (proposal.start, place, 0, question, proposal))
-                continue
-            if not trials:
-                break
-            _, place, rung, question, proposal = heappop(trials)
-            found = _attempt(question, proposal, proposal.ladder[rung])
-            if isinstance(found, Certified):
-                return found
-            reason = found or reason
-            if NOT_PROVEN in found and rung + 1 < len(proposal.ladder):  # a larger number may help
-                further_up = proposal.start * (1 + proposal.ladder[rung + 1])
-                heappush(trials, (further_up, place, rung + 1, question, proposal))
+    """A certificate by the tightest way to state the run of which the checker proves something."""
+    log_delta = _log(delta) if delta is not None else _log(Fraction(max(answer, 0.0)))
+    reason = ""
+    for bodies in bodies_of(run, log_delta):
+        found = searched(run, bodies, epsilon, delta, answer)
+        if isinstance(found, Certified):
+            return found
+        reason = found or reason
     raise InvalidValue(
         "certificate",
         "a run whose (ε, δ) the checker does not prove",
         "one that it proves by pure losses, one release, Rényi divergences or the loss distribution",
-        f"It says: {reason}. Leave the certificate out",
+        f"It says: {reason or 'there is none for these losses'}. Leave the certificate out",
     )
+
+
+def searched(
+    run: RunStatement,
+    bodies: Sequence[Stated],
+    epsilon: Fraction | None,
+    delta: Fraction | None,
+    answer: float,
+    *,
+    share: float = 1.0,
+) -> Certified | str:
+    """Try the methods at the answer, then always the smallest number left, until the checker proves one; or why not."""
+    reason = ""
+    questions = [_Question(run, body, stated, epsilon, delta, max(answer, 0.0), share) for body, stated in bodies]
+    proposals = enumerate((question, proposal) for question in questions for proposal in _proposals(question))
+    trials: list[tuple[float, int, int, _Question, _Proposal]] = []
+    while True:
+        # next to the answer the first that is proven will do: the others need not be worked out
+        at_answer = trials and trials[0][0] <= trials[0][3].answer * (1 + 2 * _SHARP)
+        if not at_answer and (further := next(proposals, None)) is not None:
+            place, (question, proposal) = further
+            heappush(trials, (proposal.start, place, 0, question, proposal))
+            continue
+        if not trials:
+            return reason
+        _, place, rung, question, proposal = heappop(trials)
+        found = _attempt(question, proposal, proposal.ladder[rung])
+        if isinstance(found, Certified):
+            return found
+        reason = found or reason
+        if NOT_PROVEN in found and rung + 1 < len(proposal.ladder):  # a larger number may help
+            further_up = proposal.start * (1 + proposal.ladder[rung + 1])
+            heappush(trials, (further_up, place, rung + 1, question, proposal))
+
+
+SPARES = (_SPARED, _LOOSE, Fraction(0))
+"""By how much parameters and rates are raised, relatively; not at all serves numbers that are exact."""
+
+
+def bodies_of(run: RunStatement, log_delta: float, spares: Sequence[Fraction] = SPARES) -> Iterator[list[Stated]]:
+    """The ways to state a run: bodies, and the parts that theirs may be raised above."""
+    for spared in spares:
+        ways = [run.as_json(_Way(spared, log_delta, loss)) for loss in range(run.ways)]
+        yield [({**body, "parts": parts}, body["parts"]) for body in ways for parts in _raised(body["parts"])]
 
 
 def _attempt(question: _Question, proposal: _Proposal, step: float) -> Certified | str:
@@ -540,13 +596,26 @@ def _attempt(question: _Question, proposal: _Proposal, step: float) -> Certified
 def _sealed(body: Json, proposal: _Proposal, epsilon: Fraction, delta: Fraction) -> Certified | str:
     """A certificate of (ε, δ), or why the checker refuses it."""
     parameters = proposal.parameters(epsilon, delta)
-    if parameters is None or delta >= 1:
+    if parameters is None:
         return ""
+    theorem, group = proposal.theorem, body["claim"].get("group", 1)
+    if group > 1:
+        theorem, epsilon, delta = f"{theorem}{OF_GROUPS}", epsilon * group, _of_group(epsilon, delta, group)
+    if delta >= 1:
+        return "delta of such groups is 1: state a smaller one" if group > 1 else ""
     claim = {**body["claim"], "epsilon": ratio_text(epsilon), "delta": ratio_text(delta)}
     method = {"name": proposal.name, **parameters}
-    content = sealed({**body, "claim": claim, "theorem": proposal.theorem, "method": method})
+    content = sealed({**body, "claim": claim, "theorem": theorem, "method": method})
     verdict = check(content)
-    return Certified(content, epsilon, delta, proposal.name) if verdict.accepted else verdict.reason
+    if not verdict.accepted:
+        return verdict.reason
+    return Certified(content, {"epsilon": epsilon, "delta": delta}, proposal.name)
+
+
+def _of_group(epsilon: Fraction, delta: Fraction, group: int) -> Fraction:
+    """A little more than δ of a group, where one record has (ε, δ)."""
+    one = Approximate(Enclosure.of(epsilon, precision=192), Enclosure.of(delta, precision=192))
+    return Fraction(APPROXIMATE.group(one, group).delta.upper_float) if delta else delta
 
 
 def _proposals(question: _Question) -> Iterator[_Proposal]:
@@ -575,7 +644,8 @@ def _on_lines(question: _Question) -> Iterator[_Proposal]:
         return
     raised, lines = math.inf, None
     for work, cells in product(_LINE_WORKS, known.cells):
-        found = known.lines(stated, cells, level - known.margin, math.log(delta), work - _PART * len(parts))
+        left = work * question.share - _PART * len(parts)
+        found = known.lines(stated, cells, level - known.margin, math.log(delta), left)
         if found is not None and found[0] < raised:
             raised, lines = found
         if raised <= _SHARP * level:

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from . import constrained, profile
 from .approximate import run as composed
-from .approximate.run import NOT_PROVEN
+from .approximate.claims import CLAIMS, NOT_PROVEN
 from .artefacts import digest_of, take_artefacts
 from .budget import PER_BYTE, Budget
 from .data import Data
@@ -38,7 +38,7 @@ __all__ = [
 KINDS: Final[dict[str, Callable[[dict[str, Any], Data | None, Budget], Verdict]]] = {
     profile.KIND: profile.check_sampled_pure_profile,
     constrained.KIND: constrained.check_constrained_pure_profile,
-    composed.KIND: composed.check_composed_approximate,
+    **dict.fromkeys(CLAIMS, composed.check_composed),
     keyed.KIND: keyed.check_keyed_approximate,
 }
 

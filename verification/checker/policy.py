@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
-from .statement import in_decimals
+from .statement import exactly, in_decimals
 from .verdict import Claim, Outcome, Verdict
 
 UNITS: Final = ("record", "element", "user")
@@ -65,7 +65,7 @@ class Policy:
                 end = None if claim is None or claim.bound is None else claim.bound[place]
                 found = None if end is None else in_decimals(end)
                 met = end is not None and end <= largest
-                yield Demand(name=name, wanted=f"at most {_exactly(largest)}", found=found, met=met)
+                yield Demand(name=name, wanted=f"at most {exactly(largest)}", found=found, met=met)
         if self.unit is not None:
             yield _same("unit", self.unit, None if claim is None else claim.unit)
         if self.relation is not None:
@@ -87,12 +87,6 @@ class Policy:
         found = None if claim is None else ", ".join(claim.distributions)
         met = claim is not None and set(claim.distributions) <= set(self.distributions)
         return Demand(name="distribution", wanted=", ".join(self.distributions), found=found, met=met)
-
-
-def _exactly(value: Fraction) -> str:
-    """Give a number in decimals where these are exact, else as a ratio."""
-    near = in_decimals(value)
-    return near if Fraction(near) == value else str(value)
 
 
 def _same(name: str, wanted: str, found: str | None) -> Demand:

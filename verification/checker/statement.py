@@ -1,7 +1,7 @@
 """What certificates of every kind state beside their inputs, and how that is held together."""
 
 from collections.abc import Iterator, Sequence
-from decimal import ROUND_CEILING, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from itertools import product
 from math import inf
@@ -244,6 +244,8 @@ def accepted_profile(
         distributions=_distributions([body]),
         assumptions=assumed.used,
         beside=assumed.beside,
+        notion=body["claim"]["notion"],
+        parameters=() if supremum is None else (("epsilon", Fraction(supremum["upper"])), ("delta", Fraction(0))),
     )
     return accepted([body], reason, claim, data=data, compared=compared)
 
@@ -261,19 +263,42 @@ def accepted_approximate(
     """Give the verdict on a public (epsilon, delta) that was proven."""
     stated = body["claim"]
     epsilon, delta = Fraction(stated["epsilon"]), Fraction(stated["delta"])
-    pair = f"({in_decimals(epsilon)}, {in_decimals(delta)})"
+    words = f"({in_decimals(epsilon)}, {in_decimals(delta)})-differential privacy"
+    parameters = ("epsilon", epsilon), ("delta", delta)
+    return accepted_numbers(
+        body, holders, reason, assumed, words=words, parameters=parameters, whom=whom, domain=domain, data=data
+    )
+
+
+def accepted_numbers(
+    body: dict[str, Any],
+    holders: Sequence[dict[str, Any]],
+    reason: str,
+    assumed: Assumed,
+    *,
+    words: str,
+    parameters: tuple[tuple[str, Fraction], ...],
+    whom: str,
+    domain: str | None,
+    data: Data | None,
+) -> Verdict:
+    """Give the verdict on public numbers of a notion that were proven; of (epsilon, delta) they can be compared."""
+    stated, named = body["claim"], dict(parameters)
+    bound = (named["epsilon"], named["delta"]) if named.keys() == {"epsilon", "delta"} else None
     claim = Claim(
         theorem=body["theorem"],
-        guarantee=f"{pair}-differential privacy per {whom} under {stated['relation']}",
+        guarantee=f"{words} per {whom} under {stated['relation']}",
         unit=stated["unit"],
         relation=stated["relation"],
         audience=body["audience"],
-        epsilon=(None, intervals.upper_float(epsilon)),
-        bound=(epsilon, delta),
+        epsilon=None if bound is None else (None, intervals.upper_float(bound[0])),
+        bound=bound,
         domain=domain,
         distributions=_distributions(holders),
         assumptions=assumed.used,
         beside=assumed.beside,
+        notion=stated["notion"],
+        parameters=parameters,
     )
     return accepted(holders, reason, claim, data=data)
 
@@ -326,13 +351,20 @@ def _by_others(holders: Sequence[dict[str, Any]]) -> Iterator[str]:
             )
 
 
-def in_decimals(value: Fraction) -> str:
-    """Give a number in decimals: itself where these are exact, else rounded up to 15 digits."""
+def exactly(value: Fraction) -> str:
+    """Give a number in decimals where these are exact, else as a ratio."""
+    near = in_decimals(value)
+    return near if Fraction(near) == value else str(value)
+
+
+def in_decimals(value: Fraction, *, up: bool = True) -> str:
+    """Give a number in decimals: itself where these are exact, else rounded to 15 digits, up unless said otherwise."""
     if intervals.upper_float(value) == inf:
         return str(value)
     near = repr(float(value))
     if Fraction(near) == value:
         return near
-    above = Context(prec=15, rounding=ROUND_CEILING).divide(Decimal(value.numerator), Decimal(value.denominator))
+    rounding = ROUND_CEILING if up else ROUND_FLOOR
+    above = Context(prec=15, rounding=rounding).divide(Decimal(value.numerator), Decimal(value.denominator))
     near = repr(float(above))
     return near if Fraction(near) == Fraction(above) else str(above)  # binary64 ends before decimals do

@@ -39,6 +39,10 @@ class Claim:
     """What the proof uses, by name and value: each value is the one it was used with."""
     beside: tuple[tuple[str, str], ...]
     """What the file states beside that: the proof does not use it, and nothing of it was checked."""
+    notion: str
+    """In which it is stated."""
+    parameters: tuple[tuple[str, Fraction], ...]
+    """The numbers of that notion that were proven, exactly, by name; none where only a profile is claimed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,8 +91,10 @@ class Verdict:
                 lower, upper = self.claim.epsilon
                 ends = f"[{'null' if lower is None else lower}, {upper}]"
                 lines.append(f"epsilon: {ends} over {self.claim.domain}")
-            else:
+            elif not self.claim.parameters:
                 lines.append("epsilon: none claimed, for want of a public domain; the profile alone")
+            else:
+                lines.append(f"epsilon: none claimed, but {self.claim.notion} privacy over {self.claim.domain}")
         lines.append(f"data: {'compared' if self.data_compared else 'not compared'}")
         if self.claim is not None:
             lines.append("assuming:")

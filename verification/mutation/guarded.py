@@ -210,7 +210,11 @@ RULES = (
     Rule(
         "runs.certificates",
         (),
-        ("verification/certificates/test_writing.py", "verification/certificates/test_approximate.py"),
+        (
+            "verification/certificates/test_writing.py",
+            "verification/certificates/test_approximate.py",
+            "verification/certificates/test_notions.py",
+        ),
     ),
 )
 

@@ -16,7 +16,11 @@ from typing import Any, final
 from attrs import field, frozen
 
 from ...accounting.errors import InvalidType, InvalidValue
+from ..checker.intervals import upper_float
 from .statement import Statement
+
+_PARAMETERS = ("epsilon", "delta", "rho")
+"""Those that the registry has a field for; others stand in the details."""
 
 
 class CuratorType(Enum):
@@ -98,10 +102,13 @@ def record_of(stated: Statement, deployment: Deployment) -> Mapping[str, Any]:
     Raises:
         InvalidValue: for an ε beyond binary64.
     """
-    if not isfinite(stated.epsilon):
-        raise InvalidValue("epsilon", stated.epsilon, "a finite number")
     claim = stated.claim
-    parameters = {"epsilon": stated.epsilon, **({"delta": stated.delta} if stated.delta else {})}
+    parameters = {
+        name: upper_float(end) for name, end in claim.parameters if name in _PARAMETERS and (end or name != "delta")
+    }
+    for name, end in parameters.items():
+        if not isfinite(end):
+            raise InvalidValue(name, end, "a finite number")
     found: dict[str, Any] = {
         "basic": {
             "name": deployment.name,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import Enum
+from fractions import Fraction
 from hashlib import sha256
 from typing import final
 
@@ -17,7 +18,7 @@ from ...accounting.errors import InvalidValue
 from ...accounting.relations import ADD_REMOVE, REPLACE
 from ..checker import Claim, Outcome, Verdict, check
 from ..checker.intervals import upper_float
-from ..checker.statement import in_decimals
+from ..checker.statement import exactly, in_decimals
 
 _PUBLIC = "public"
 _CHANGES = {
@@ -37,10 +38,17 @@ NOT_SAID = (
 
 
 class Variant(Enum):
-    """The variant of differential privacy."""
+    """The variant of differential privacy, as the registry of deployments names it."""
 
     PURE = "Pure DP"
     APPROXIMATE = "Approximate DP"
+    ZERO_CONCENTRATED = "Zero-concentrated DP"
+    RENYI = "Renyi DP"
+    CUSTOM = "Custom"
+
+
+_VARIANTS = {"zero-concentrated": Variant.ZERO_CONCENTRATED, "renyi": Variant.RENYI}
+_FROM_BELOW = "bayes-risk"
 
 
 @final
@@ -52,19 +60,21 @@ class Statement:
         digest: SHA-256 of the certificate.
         verdict: what the checker says of it: it was accepted.
         claim: its claim.
-        epsilon: upper end of ε, rounded up.
-        delta: upper end of δ, rounded up.
+        epsilon: upper end of ε, rounded up; None in a notion without one.
+        delta: upper end of δ, rounded up; None in a notion without one.
     """
 
     digest: str
     verdict: Verdict
     claim: Claim
-    epsilon: float
-    delta: float
+    epsilon: float | None
+    delta: float | None
 
     @property
     def variant(self) -> Variant:
-        """Pure where δ is 0, else approximate."""
+        """Of (ε, δ) pure where δ is 0, else approximate; of other notions what the registry has, or custom."""
+        if self.delta is None:
+            return _VARIANTS.get(self.claim.notion, Variant.CUSTOM)
         return Variant.PURE if self.delta == 0 else Variant.APPROXIMATE
 
     @property
@@ -87,7 +97,7 @@ def statement_of(certificate: bytes) -> Statement:
     """The statement of a publishable certificate, which is checked here.
 
     Raises:
-        InvalidValue: for a certificate that is refused, that is for the data's owner, or that claims no ε.
+        InvalidValue: for a certificate that is refused, that is for the data's owner, or that claims a profile alone.
     """
     verdict = check(certificate)
     claim = verdict.claim
@@ -96,10 +106,10 @@ def statement_of(certificate: bytes) -> Statement:
     if claim.audience != _PUBLIC:
         remedy = "It holds figures of the data: make one without --data"
         raise InvalidValue("certificate", f"one for {claim.audience}", "one for publication", remedy)
-    if claim.bound is None:
+    if not claim.parameters:
         remedy = "It states a profile over no public domain: name a radius, and make it anew"
         raise InvalidValue("certificate", "one that claims no ε", "one that claims an ε", remedy)
-    epsilon, delta = map(upper_float, claim.bound)
+    epsilon, delta = (None, None) if claim.bound is None else map(upper_float, claim.bound)
     digest = f"sha256:{sha256(certificate).hexdigest()}"
     return Statement(digest=digest, verdict=verdict, claim=claim, epsilon=epsilon, delta=delta)
 
@@ -143,12 +153,17 @@ def _parameters(stated: Statement) -> Iterator[tuple[str, str]]:
     claim = stated.claim
     yield "guarantee", claim.guarantee
     yield "variant", stated.variant.value
-    if claim.bound is not None:
-        for name, end in zip(("epsilon", "delta"), claim.bound, strict=True):
-            yield name, f"at most {in_decimals(end)}"
+    for name, end in claim.parameters:
+        yield name, _end(name, end)
     yield "unit of privacy", claim.unit
     yield "neighbouring data sets", stated.change
     yield "over", str(claim.domain)
+
+
+def _end(name: str, end: Fraction) -> str:
+    if name == "order":
+        return exactly(end)
+    return f"at least {in_decimals(end, up=False)}" if name == _FROM_BELOW else f"at most {in_decimals(end)}"
 
 
 def _proof(stated: Statement) -> Iterator[tuple[str, str]]:

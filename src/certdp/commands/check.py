@@ -73,6 +73,8 @@ class Checked(Answer):
             "audience": None if claim is None else claim.audience,
             "epsilon": None if claim is None or claim.epsilon is None else list(claim.epsilon),
             "delta": None if claim is None or claim.bound is None else upper_float(claim.bound[1]),
+            "notion": None if claim is None else claim.notion,
+            "parameters": None if claim is None else {name: str(end) for name, end in claim.parameters},
             "domain": None if claim is None else claim.domain,
             "distributions": None if claim is None else list(claim.distributions),
             "assumptions": None if claim is None else [{"name": n, "value": v} for n, v in claim.assumptions],

@@ -40,9 +40,13 @@ class Numbers:
             return _plain(repr(Enclosure.of(Fraction(upper)).upper_float))
         return _rounded(Fraction(upper), ROUND_CEILING)
 
-    def least(self, lower: float) -> str:
+    def least(self, lower: float | Fraction) -> str:
         """A lower bound: at most `lower`."""
-        return _plain(repr(lower)) if self.full else _rounded(Fraction(lower), ROUND_FLOOR)
+        if self.full:
+            from ..accounting.enclosures import Enclosure
+
+            return _plain(repr(Enclosure.of(lower).lower_float))
+        return _rounded(Fraction(lower), ROUND_FLOOR)
 
     def between(self, lower: float, upper: float) -> str:
         """An interval that holds [lower, upper]."""

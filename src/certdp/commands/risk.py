@@ -17,12 +17,13 @@ from ..durable.files import Rank, published
 from ..runs.risk import Risk
 from ..runs.risk import risk as risk_of
 from ..runs.run import Run
-from .account import AnyRun, RunRequest, accountant_of, released_as_json, requested, show_released
+from .account import AnyRun, Request, accountant_of, released_as_json, requested, show_released
 from .answer import Answer, assumptions_as_json, domain_as_json, path_as_json
 from .answering import application
 from .digits import Numbers
 from .outputs import check_places
 from .page import Page, whom
+from .run_certificates import Certificate, write_certificate
 
 
 @frozen(kw_only=True)
@@ -37,15 +38,17 @@ class RiskAnswer(Answer):
         prior: at which the Bayes risk is stated.
         true_positive_rate: enclosed.
         bayes_risk: enclosed.
+        certified: what the certificate proves, where one was written.
     """
 
-    request: RunRequest
+    request: Request
     run: AnyRun
     risk: Risk[Any]
     false_positive_rate: Fraction
     prior: Fraction
     true_positive_rate: Enclosure
     bayes_risk: Enclosure
+    certified: Certificate | None
 
     def as_json(self) -> Mapping[str, object]:
         """Return the answer for programs, in JSON's types."""
@@ -65,7 +68,9 @@ class RiskAnswer(Answer):
                 "domain": domain_as_json(self.run.domain),
             },
             "assumptions": assumptions_as_json(derivation.assumptions),
+            "certificate": path_as_json(self.request.certificate),
             "plot": path_as_json(self.request.plot),
+            "certified": None if self.certified is None else self.certified.as_json(),
         }
 
     def show(self, page: Page) -> None:
@@ -85,6 +90,9 @@ class RiskAnswer(Answer):
         page.print(f"by {self.risk.accountant} accounting", 2)
         page.print(f"unit {self.run.unit.name}, relation {self.run.relation.name}", 2)
         page.print(str(self.risk.derivation), 2)
+        page.files({"certificate": self.request.certificate})
+        if self.certified is not None:
+            self.certified.show(page)
         page.files({"plot": self.request.plot})
         page.assumptions(self.risk.derivation.assumptions)
 
@@ -103,7 +111,7 @@ def risk(
         str, typer.Option(metavar="A", help="The share of non-members that a test accuses, in [0, 1].")
     ] = "0.01",
     prior: Annotated[str, typer.Option(metavar="P", help="How probable membership is beforehand, in [0, 1].")] = "0.5",
-    request: RunRequest,
+    request: Request,
 ) -> RiskAnswer:
     """What an attacker learns about a record: proven rates of the best test, from both sides.
 
@@ -112,12 +120,18 @@ def risk(
     """
     rate, before = exact(false_positive_rate, parameter="false-positive-rate"), exact(prior, parameter="prior")
     accountant = accountant_of(request.accountant)
-    check_places(None, {"plot": request.plot})
+    check_places(None, {"plot": request.plot, "certificate": request.certificate})
     run = requested(request)
     found = risk_of(cast("Run[Any]", run), accountant=None if accountant == BEST else accountant)
     with blamed_on(false_positive_rate="false-positive-rate"):
         members, wrong = found.true_positive_rate(rate), found.bayes_risk(before)
-    answer = RiskAnswer(
+    with published() as files:
+        if request.plot is not None:
+            from ..plots.runs import plot_risk
+
+            files.write(request.plot, plot_risk(found), Rank.STATEMENT)
+        certified = write_certificate(files, request.certificate, run, found.limits_at(rate, before))
+    return RiskAnswer(
         request=request,
         run=run,
         risk=found,
@@ -125,13 +139,8 @@ def risk(
         prior=before,
         true_positive_rate=members,
         bayes_risk=wrong,
+        certified=certified,
     )
-    with published() as files:
-        if request.plot is not None:
-            from ..plots.runs import plot_risk
-
-            files.write(request.plot, plot_risk(found), Rank.STATEMENT)
-    return answer
 
 
 command = application(risk)

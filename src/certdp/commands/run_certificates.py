@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,7 @@ from ..runs.sampled import SampledRun
 from .page import Page
 
 if TYPE_CHECKING:
-    from ..runs.certificates import Certified
+    from ..runs.certificates import Certifiable, Certified
 
 
 @frozen(kw_only=True)
@@ -28,31 +28,55 @@ class Certificate:
     """What a certificate that was written proves.
 
     Attributes:
-        epsilon: its ε.
-        delta: its δ.
+        parameters: its numbers by name; in their order.
         method: how the checker proves it.
     """
 
-    epsilon: Fraction
-    delta: Fraction
+    parameters: Mapping[str, Fraction]
     method: str
 
+    @property
+    def epsilon(self) -> Fraction:
+        """Its ε, where it is of (ε, δ)."""
+        return self.parameters["epsilon"]
+
+    @property
+    def delta(self) -> Fraction:
+        """Its δ, where it is of (ε, δ)."""
+        return self.parameters["delta"]
+
     def as_json(self) -> dict[str, object]:
-        """Return JSON's key `certified`, in binary64 rounded up."""
-        epsilon, delta = (Enclosure.of(value).upper_float for value in (self.epsilon, self.delta))
-        return {"epsilon": epsilon, "delta": delta, "method": self.method}
+        """Return JSON's key `certified`, in binary64 rounded to the safe side."""
+        numbers = {name.replace("-", "_"): _safe(name, value) for name, value in self.parameters.items()}
+        return {**numbers, "method": self.method}
 
     def show(self, page: Page) -> None:
         """Show the certificate on the page, below the path of the file."""
-        numbers = page.numbers
-        page.print(f"proves ({numbers.most(self.epsilon)}, {numbers.most(self.delta)})-DP by {self.method}", 2)
+        numbers, found = page.numbers, self.parameters
+        if found.keys() == {"epsilon", "delta"}:
+            page.print(f"proves ({numbers.most(self.epsilon)}, {numbers.most(self.delta)})-DP by {self.method}", 2)
+            return
+        told = ", ".join(
+            f"{name.replace('-', ' ')} {numbers.least(value) if name == _LEAST else numbers.most(value)}"
+            for name, value in found.items()
+        )
+        page.print(f"proves {told}, by {self.method}", 2)
+
+
+_LEAST = "bayes-risk"
+"""What is proven from below."""
+
+
+def _safe(name: str, value: Fraction) -> float:
+    enclosed = Enclosure.of(value)
+    return enclosed.lower_float if name == _LEAST else enclosed.upper_float
 
 
 def write_certificate(
     files: Publication,
     path: Path | None,
     run: SampledRun[Any] | AllocatedRun | KeyedRun | Plan[Any],
-    answer: Answer[Any],
+    answer: Certifiable,
 ) -> Certificate | None:
     """Write the certificate of an answer, and say what it proves; None without a path.
 
@@ -99,7 +123,7 @@ def write_certified(
     found = certificate()
     content = with_digests(found.content, files.digests()) if released else found.content
     files.write(path, content, Rank.STATEMENT)
-    return Certificate(epsilon=found.epsilon, delta=found.delta, method=found.method)
+    return Certificate(parameters=found.parameters, method=found.method)
 
 
 def show_certified(page: Page, certified: Certificate | None, answer: Answer[Any]) -> None:

@@ -11,6 +11,7 @@ from attrs import field, frozen
 
 from ..accounting.derivation import Assumption
 from ..accounting.errors import InvalidValue
+from ..accounting.notions import Bound
 from ..accounting.relations import ADD_REMOVE, Change
 from ..interoperation.peer_files import PeerRun, described_by, read_peer_file
 from ..interoperation.proven_claims import certified_event
@@ -43,19 +44,19 @@ class DescribedRun:
     releases: int
     run: Run[Any]
     assumptions: tuple[Assumption, ...] = field(converter=_once)
-    _certified: Callable[[Budget, float], Certified] = field(alias="certified", repr=False)
+    _certified: Callable[[Budget | Bound, float], Certified] = field(alias="certified", repr=False)
 
-    def certified(self, budget: Budget, upper: float) -> Certified:
-        """A certificate that the run keeps a budget.
+    def certified(self, claimed: Budget | Bound, upper: float) -> Certified:
+        """A certificate that the run keeps what is claimed.
 
         Args:
-            budget: (ε, δ).
-            upper: the proven upper end of the run's ε at that δ; at most the budget's.
+            claimed: (ε, δ), or a bound in another notion.
+            upper: the proven upper end of the run's ε at that δ, or of its τ, ρ or μ; at most the one claimed.
 
         Raises:
             InvalidValue: where no kind of certificate states the run.
         """
-        return self._certified(budget, upper)
+        return self._certified(claimed, upper)
 
 
 def described_run(path: Path, relation: Change, admission: Admission) -> DescribedRun:
@@ -98,12 +99,12 @@ def _of_plan(path: Path, relation: Change, admission: Admission) -> DescribedRun
         releases=sum(part.steps for part in plan.parts),
         run=plan,
         assumptions=[told, *plan.derivation.assumptions],
-        certified=lambda budget, upper: certified_described(plan, budget, upper, [told]),
+        certified=lambda claimed, upper: certified_described(plan, claimed, upper, [told]),
     )
 
 
-def _of_event(peer: PeerRun, relation: Change, budget: Budget, upper: float) -> Certified:
+def _of_event(peer: PeerRun, relation: Change, claimed: Budget | Bound, upper: float) -> Certified:
     if relation != ADD_REMOVE:
         remedy = "There is no kind of certificate yet for others"
         raise InvalidValue("relation", relation.name, ADD_REMOVE.name, remedy)
-    return certified_event(peer.event, budget, upper, peer.assumptions)
+    return certified_event(peer.event, claimed, upper, peer.assumptions)

@@ -3,30 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from math import isfinite
 from pathlib import Path
-from typing import Annotated, cast
+from typing import Annotated, TypeAlias, cast
 
 import typer
-from attrs import frozen
+from attrs import asdict, frozen
 
 from ..accounting import units
 from ..accounting.errors import InvalidValue
+from ..accounting.exact import exact
+from ..accounting.notions import GaussianDP, Renyi, ZeroConcentrated
 from ..accounting.relations import ADD_REMOVE, REPLACE
 from ..durable.files import published
-from ..interoperation.claims import ClaimVerdict, Finding, judged
+from ..interoperation.claims import ClaimVerdict, Finding, judged, judged_in
 from ..runs.calibration import Budget
 from ..runs.certificates import Certified
 from .answer import Answer, assumptions_as_json, path_as_json
 from .answering import application
+from .ledger.options import StatedBound
 from .options import Certificate as CertificateFile
-from .options import Epsilon
 from .outputs import check_places
 from .page import Page
 from .requests import Admission
 from .run_certificates import Certificate, write_certified
 from .run_files import DescribedRun, described_run
 
+_OtherBound: TypeAlias = Renyi | ZeroConcentrated | GaussianDP
+_SIGNS = {"epsilon": "ε", "tau": "τ", "rho": "ρ", "mu": "μ"}
 _RELATIONS = {relation.name: relation for relation in (ADD_REMOVE, REPLACE)}
 _EXIT_CODES = {Finding.HOLDS: 0, Finding.REFUTED: 1, Finding.UNDECIDED: 3}
 
@@ -38,7 +43,7 @@ class PeerVerdict(Answer):
     Attributes:
         file: what describes the run.
         described: the run.
-        claimed: (ε, δ).
+        claimed: (ε, δ), or a bound in another notion: numbers by name, exactly.
         stated: the same in the words of the command line: rounded, the verdict would be about another claim.
         verdict: what is proven.
         certificate: where its certificate was written; None where none was.
@@ -48,8 +53,8 @@ class PeerVerdict(Answer):
 
     file: Path
     described: DescribedRun
-    claimed: Budget
-    stated: tuple[str, str]
+    claimed: Mapping[str, Fraction]
+    stated: str
     verdict: ClaimVerdict
     certificate: Path | None
     certified: Certificate | None
@@ -66,9 +71,9 @@ class PeerVerdict(Answer):
             "releases": self.described.releases,
             "unit": self.described.run.unit.name,
             "relation": self.described.run.relation.name,
-            "claimed": {"epsilon": str(self.claimed.epsilon.value), "delta": str(self.claimed.delta.value)},
+            "claimed": {name: str(value) for name, value in self.claimed.items()},
             "verdict": self.verdict.finding.value,
-            "epsilon": [lower, upper if isfinite(upper) else None],
+            self._asked: [lower, upper if isfinite(upper) else None],
             "accountant": None if answer is None else answer.accountant.name,
             "assumptions": assumptions_as_json(self.described.assumptions),
             "certificate": path_as_json(self.certificate),
@@ -81,14 +86,14 @@ class PeerVerdict(Answer):
         numbers, claimed, verdict = page.numbers, self.claimed, self.verdict
         run = self.described.run
         page.print(f"{self.described.releases:,} releases, as {self.described.source} describes them in {self.file}")
-        page.bold(f"({self.stated[0]}, {self.stated[1]})-DP: {verdict.finding.value}")
-        lower, upper = verdict.epsilon.lower, verdict.epsilon.upper
+        page.bold(f"{self.stated}: {verdict.finding.value}")
+        lower, upper, sign = verdict.epsilon.lower, verdict.epsilon.upper, _SIGNS[self._asked]
         if not isfinite(upper):
             page.print("no finite ε is proven at this δ", 2)
         elif lower is None:
-            page.print(f"the true ε is at most {numbers.most(upper)}; no lower end is proven", 2)
+            page.print(f"the true {sign} is at most {numbers.most(upper)}; no lower end is proven", 2)
         else:
-            page.print(f"the true ε lies in {numbers.between(lower, upper)}", 2)
+            page.print(f"the true {sign} lies in {numbers.between(lower, upper)}", 2)
         if verdict.answer is not None:
             page.print(f"by {verdict.answer.accountant.name} accounting", 2)
         page.print(f"unit {run.unit.name}, relation {run.relation.name}", 2)
@@ -97,14 +102,57 @@ class PeerVerdict(Answer):
             page.print(f"no certificate: {self.refused}", 2)
         if self.certified is not None:
             self.certified.show(page)
-            if self.certified.epsilon > claimed.epsilon.value:
+            if self.certified.parameters[self._asked] > claimed[self._asked]:
                 page.print("more than is claimed: no method of the independent checker is as sharp", 2)
         page.assumptions(self.described.assumptions)
+
+    @property
+    def _asked(self) -> str:
+        """The number that is proven: of (ε, δ) it is ε."""
+        return next(name for name in self.claimed if name not in ("delta", "order"))
 
     @property
     def exit_code(self) -> int:
         """0 holds, 1 refuted, 3 neither is proven."""
         return _EXIT_CODES[self.verdict.finding]
+
+
+@frozen(kw_only=True)
+class ClaimOptions(StatedBound):
+    """What is claimed: an ε with its δ, a τ with its order, a ρ or a μ."""
+
+    @property
+    def claimed(self) -> Budget | _OtherBound:
+        """The claim.
+
+        Raises:
+            InvalidValue: for none, several, or half of one, and for numbers out of range.
+        """
+        if self.epsilon is not None and (self.rho, self.mu, self.order, self.tau) == (None,) * 4:
+            return Budget(epsilon=units.Epsilon(self.epsilon), delta=units.Delta(self.delta or "0"))
+        found: _OtherBound = self.bound()
+        return found
+
+    @property
+    def numbers(self) -> Mapping[str, Fraction]:
+        """The numbers of the claim by name, exactly."""
+        stated = {name: exact(value, parameter=name) for name, value in asdict(self).items() if value is not None}
+        return {"delta": Fraction(0), **stated} if self.epsilon is not None else stated
+
+    @property
+    def words(self) -> str:
+        """The claim, as it was stated."""
+        if self.epsilon is not None:
+            return f"({self.epsilon}, {self.delta or '0'})-DP"
+        if self.order is not None:
+            return f"({self.order}, {self.tau})-Rényi DP"
+        return f"{self.rho}-zCDP" if self.rho is not None else f"{self.mu}-Gaussian DP"
+
+
+def _verdict(described: DescribedRun, claimed: Budget | _OtherBound) -> ClaimVerdict:
+    if isinstance(claimed, Budget):
+        return judged(described.run, claimed.epsilon, claimed.delta)
+    return judged_in(described.run, claimed)
 
 
 def verify_peer(
@@ -116,16 +164,15 @@ def verify_peer(
             "saves it; or a plan, NAME.toml, as `certdp epsilon --plan` takes it.",
         ),
     ],
-    epsilon: Epsilon,
     *,
-    delta: Annotated[str, typer.Option(metavar="D", help="The δ that goes with it.")] = "0",
+    claim: ClaimOptions,
     relation: Annotated[
         str, typer.Option(metavar="add-remove|replace", help="The change of the data that the claim is about.")
     ] = ADD_REMOVE.name,
     certificate: CertificateFile = None,
     admission: Admission,
 ) -> PeerVerdict:
-    """Whether a run that another tool or a plan describes keeps the (ε, δ) claimed of it.
+    """Whether a run that another tool or a plan describes keeps what is claimed of it: an (ε, δ), or a τ, ρ or μ.
 
     Nothing of the other tool is needed, and nothing in the file is executed. A certificate is written where the claim
     holds. What the file leaves out, such as how batches are drawn, is stated as an assumption.
@@ -135,9 +182,9 @@ def verify_peer(
     if relation not in _RELATIONS:
         raise InvalidValue("relation", relation, " or ".join(_RELATIONS))
     check_places(None, {"certificate": certificate})
-    claimed = Budget(epsilon=units.Epsilon(epsilon), delta=units.Delta(delta))
+    claimed = claim.claimed
     described = described_run(file, _RELATIONS[relation], admission)
-    verdict = judged(described.run, claimed.epsilon, claimed.delta)
+    verdict = _verdict(described, claimed)
     found, refused = None, None
     if certificate is not None and verdict.finding is Finding.HOLDS:
         try:
@@ -150,8 +197,8 @@ def verify_peer(
     return PeerVerdict(
         file=file,
         described=described,
-        claimed=claimed,
-        stated=(epsilon, delta),
+        claimed=claim.numbers,
+        stated=claim.words,
         verdict=verdict,
         certificate=place,
         certified=proven,

@@ -9,10 +9,17 @@ from typing import Any, final
 
 from attrs import frozen
 
-from ..accounting.accountants import LOSS_DISTRIBUTION, WorstPairs
+from ..accounting.accountants import LOSS_DISTRIBUTION, WorstPairs, renyi_at
 from ..accounting.enclosures import Enclosure
+from ..accounting.notions import GaussianDP, Renyi, ZeroConcentrated
+from ..accounting.pairs import GaussianPair
+from ..accounting.relations import Direction
 from ..accounting.units import Delta, Epsilon
 from ..runs.run import Answer, Interval, NotionAbsent, Run
+
+_ORDERS = (Fraction(3, 2), Fraction(2), Fraction(8), Fraction(32))
+_LEVELS = (Fraction(0), Fraction(1, 2), Fraction(1), Fraction(2))
+"""Where a claimed ρ or μ is tried."""
 
 
 class Finding(Enum):
@@ -60,6 +67,55 @@ def judged(run: Run[Any], epsilon: Epsilon, delta: Delta) -> ClaimVerdict:
         return ClaimVerdict(Finding.HOLDS, bounds, answer)
     refuted = bounds.lower is not None and Fraction(bounds.lower) > epsilon.value
     return ClaimVerdict(Finding.REFUTED if refuted else Finding.UNDECIDED, bounds, answer)
+
+
+def judged_in(run: Run[Any], bound: Renyi | ZeroConcentrated | GaussianDP) -> ClaimVerdict:
+    """Hold a claimed bound in another notion against what is proven of a run; as `judged`.
+
+    The interval of the verdict is of τ, ρ or μ; ρ and μ have no lower end, but a claim of either is refuted where a
+    Rényi divergence, or a δ, is proven to be larger than it admits.
+
+    Raises:
+        NotionAbsent: where nothing is known of the run in that notion.
+    """
+    match bound:
+        case Renyi(order, claimed):
+            found = run.renyi(order).bound.tau
+        case ZeroConcentrated(claimed):
+            found = run.zero_concentrated().bound.rho
+        case GaussianDP(claimed):
+            found = run.gaussian().bound.mu
+    lower = _least_tau(run, bound.order) if isinstance(bound, Renyi) else None
+    ends = Interval(None if lower is None else lower.lower_float, found.upper_float)
+    if Fraction(ends.upper) <= claimed.lower:
+        return ClaimVerdict(Finding.HOLDS, ends, None)
+    return ClaimVerdict(Finding.REFUTED if _exceeds(run, bound) else Finding.UNDECIDED, ends, None)
+
+
+def _exceeds(run: Run[Any], bound: Renyi | ZeroConcentrated | GaussianDP) -> bool:
+    """Whether a run is proven to lose more than a bound."""
+    match bound:
+        case Renyi(order, tau):
+            return _above(_least_tau(run, order), tau)
+        case ZeroConcentrated(rho):
+            return any(_above(_least_tau(run, order), rho * order) for order in _ORDERS)
+        case GaussianDP(mu):
+            law = GaussianPair(mu).delta
+            for epsilon in _LEVELS:
+                least = run.delta(epsilon).delta.lower
+                if least is not None and least > law(Enclosure.of(epsilon), Direction.REMOVE).upper:
+                    return True
+    return False
+
+
+def _least_tau(run: Run[Any], order: Fraction) -> Enclosure | None:
+    """A lower end of τ at an order, where one is proven: as the lower end of an enclosure."""
+    found = run.pairs.worst(renyi_at(order))
+    return None if found is None or not found.two_sided or run.payments else found.enclosure
+
+
+def _above(found: Enclosure | None, claimed: Enclosure) -> bool:
+    return found is not None and found.lower > claimed.upper
 
 
 def _reached(pairs: WorstPairs, delta: Delta) -> float | None:

@@ -11,6 +11,7 @@ from attrs import frozen
 from ..accounting.derivation import REAL_VALUED_NOISE, Assumption
 from ..accounting.errors import InvalidType, InvalidValue
 from ..accounting.exact import Number
+from ..accounting.notions import Bound
 from ..accounting.units import Delta, Epsilon
 from ..runs.calibration import Budget
 from ..runs.certificates import Certified, certified_described, guarantee_certificate
@@ -90,9 +91,11 @@ def proven(
         return Proven(verdict=verdict, refusal=None, reason=str(error))
 
 
-def certified_event(event: Event, budget: Budget, upper: float, assumptions: Sequence[Assumption]) -> Certified:
-    """A certificate that the releases of an event keep a budget; arguments and errors as of `certified_described`."""
-    return certified_described(plan_of(event), budget, upper, (*assumptions, REAL_VALUED_NOISE))
+def certified_event(
+    event: Event, claimed: Budget | Bound, upper: float, assumptions: Sequence[Assumption]
+) -> Certified:
+    """A certificate that the releases of an event keep what is claimed; all else as of `certified_described`."""
+    return certified_described(plan_of(event), claimed, upper, (*assumptions, REAL_VALUED_NOISE))
 
 
 def _of_keys(run: KeyedRun, _: float) -> _Certificate:

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
+from attrs import evolve
+
+from ..accounting.accountants.trade_off import DeltaLaw, places_for
 from ..accounting.derivation import EX_POST, Assumption
 from ..accounting.enclosures import Enclosure
-from ..accounting.errors import InvalidValue, known_keywords
-from ..accounting.notions import PURE
+from ..accounting.enclosures.arguments import whole
+from ..accounting.errors import InvalidType, InvalidValue, known_keywords
+from ..accounting.guarantees import Guarantee
+from ..accounting.notions import PURE, Approximate, Bound, GaussianDP, Pure, Renyi, ZeroConcentrated
 from ..accounting.relations import RECORD, ZERO_OUT
 from ..accounting.sampling.batches import BatchRate
 from ..accounting.sampling.every_value import ExPost
@@ -24,6 +30,14 @@ from ..verification.certificates.approximate import (
     certified_epsilon,
 )
 from ..verification.certificates.keyed import keyed_certificate
+from ..verification.certificates.notions import (
+    Rate,
+    advantage_rate,
+    bayes_risk_rate,
+    certified_bound,
+    certified_rates,
+    true_positive_rate,
+)
 from ..verification.certificates.writing import SampledPureClaim, public_certificate, statement_of_rate
 from ..verification.checker import check
 from .allocated import AllocatedRun
@@ -31,6 +45,7 @@ from .correlated import CorrelatedRun
 from .declared import declared_loss, declared_rate, pure_loss_of, statement_of
 from .keyed import KeyedRun
 from .plan import Plan
+from .risk import AdvantageLimit, BayesRiskLimit, Risk, RiskLimit, TruePositiveRateLimit, risk
 from .run import Answer
 from .sampled import SampledRun
 from .worst_ends import worst_ends
@@ -52,23 +67,36 @@ _DOMINATED = Assumption(
     "releases of the run", "each dominated by one of these, declared before it; parameters follow from earlier releases"
 )
 
+_LARGEST_GROUP = 2**20
+_NARROW = Fraction(1, 2**30)
 _ROOM = 2.0**-18
 """How far below a claim its certificate aims, relatively: a method of the checker proves up to a millionth more."""
 
 
-@known_keywords
-def certificate(run: SampledRun[Any] | AllocatedRun | CorrelatedRun | Plan[Any], answer: Answer[Any]) -> Certified:
-    """A publishable certificate of an answer's (ε, δ), accepted by the independent checker.
+Certifiable: TypeAlias = "Answer[Any] | Guarantee[Any, Any, Any] | Risk[Any] | RiskLimit | Sequence[RiskLimit]"
+"""What a run was found to cost, or limits on what it tells an attacker."""
 
-    The checker proves them anew by a method of its own: the ε or δ certified may be a little above the answer's.
+
+@known_keywords
+def certificate(
+    run: SampledRun[Any] | AllocatedRun | CorrelatedRun | Plan[Any], answer: Certifiable, *, group: int = 1
+) -> Certified:
+    """A publishable certificate of what a run costs, accepted by the independent checker.
+
+    The checker proves it anew by a method of its own: the numbers certified may be a little above the answer's.
 
     Args:
         run: whose answer it is.
-        answer: what the run was found to cost.
+        answer: an answer (ε, δ); a guarantee of the run in any notion, such as `run.renyi(4)`; one or several limits on
+            a risk, whose rates are certified as small as is proven, whether or not the limits are kept; or a risk, of
+            which the advantage, the true-positive rate and the Bayes risk that it prints are certified.
+        group: of how many records the certificate speaks, at most; 1 to 2**20. Of Rényi DP then at the order divided by
+            the least power of 2 that is no smaller, and of no risks.
 
     Raises:
         InvalidValue: for a loss, a unit or a cost that no certificate states, and where the checker has no method that
             proves it.
+        InvalidType: for anything else than an answer.
     """
     if isinstance(run, AllocatedRun):
         remedy = "There is no kind of certificate yet: the checker has no proof of means of likelihood ratios"
@@ -76,12 +104,61 @@ def certificate(run: SampledRun[Any] | AllocatedRun | CorrelatedRun | Plan[Any],
     if isinstance(run, CorrelatedRun):
         remedy = "Certify an answer of run.dominating, which costs as much: no certificate states a strategy yet"
         raise InvalidValue("certificate", str(run.strategy), "a run without correlated noise", remedy)
-    stated = _statement(run, ())
-    match answer.asked:
-        case Delta():
-            return certified_epsilon(stated, answer.asked.value, answer.epsilon.upper)
-        case Epsilon():
-            return certified_delta(stated, answer.asked.value, answer.delta.upper)
+    size = whole("group", group, 1)
+    if size > _LARGEST_GROUP:
+        raise InvalidValue("group", size, f"at most {_LARGEST_GROUP}", "No certificate speaks of larger groups")
+    stated = evolve(_statement(run, ()), group=size)
+    match answer:
+        case Answer():
+            match answer.asked:
+                case Delta():
+                    return certified_epsilon(stated, answer.asked.value, answer.epsilon.upper)
+                case Epsilon():
+                    return certified_delta(stated, answer.asked.value, answer.delta.upper)
+        case Guarantee():
+            return _of_guarantee(stated, answer)
+        case RiskLimit():
+            return _of_risk(run, stated, [answer])
+        case Risk():
+            return _of_risk(run, stated, answer.limits_at())
+        case [*limits]:
+            return _of_risk(run, stated, limits)
+    raise InvalidType("answer", answer, "an answer, a guarantee, a risk, or limits on one")
+
+
+def _of_guarantee(stated: RunStatement, guarantee: Guarantee[Any, Any, Any]) -> Certified:
+    if "group size" in {assumed.name for assumed in guarantee.assumptions}:
+        remedy = "Certify the guarantee of one record: certificate(run, answer, group=k)"
+        raise InvalidValue("answer", "a guarantee for groups", "one for a record", remedy)
+    match guarantee.bound:
+        case Pure(epsilon):
+            return certified_epsilon(stated, Fraction(0), epsilon.upper_float)
+        case Approximate(epsilon, delta):
+            return certified_epsilon(stated, delta.upper, epsilon.upper_float)
+        case bound:
+            return certified_bound(stated, bound)
+
+
+def _of_risk(run: SampledRun[Any] | Plan[Any], stated: RunStatement, limits: Sequence[RiskLimit]) -> Certified:
+    law = cache(risk(run).delta_law)
+    return certified_rates(stated, [_rate(law, limit) for limit in limits])
+
+
+def _rate(law: DeltaLaw, limit: RiskLimit) -> Rate:
+    """The rate that a limit is on, and the (ε, δ) from which it follows best."""
+    match limit:
+        case TruePositiveRateLimit(false_positive_rate=rate):
+            factor = places_for(law, rate, relative_gap=_NARROW).sharpest(rate).factor
+            factor = max(factor, 1 / factor) if factor else Fraction(1)
+            epsilon = Fraction(Enclosure.of(factor).log().upper_float)
+            return true_positive_rate(rate, epsilon, law(Enclosure.of(epsilon)))
+        case BayesRiskLimit(prior=prior):
+            less = min(prior, 1 - prior)
+            epsilon = Fraction(max(Enclosure.of((1 - less) / less).log().lower_float, 0.0))
+            return bayes_risk_rate(prior, epsilon, law(Enclosure.of(epsilon)))
+        case AdvantageLimit():
+            return advantage_rate(law(Enclosure.of(0)))
+    raise InvalidType("answer", limit, "one of the limits in certdp.risks")
 
 
 def guarantee_certificate(run: KeyedRun, contributions: int | None = None) -> bytes:
@@ -187,22 +264,36 @@ def certified_dominated(run: Plan[Any], budget: Budget, assumptions: Sequence[As
     return certified_epsilon(stated, budget.delta.value, Enclosure.of(budget.epsilon.value).upper_float)
 
 
-def certified_described(run: Plan[Any], budget: Budget, upper: float, assumptions: Sequence[Assumption]) -> Certified:
-    """A certificate that releases which another tool made keep a budget (ε, δ).
+def certified_described(
+    run: Plan[Any], claimed: Budget | Bound, upper: float, assumptions: Sequence[Assumption]
+) -> Certified:
+    """A certificate that releases which another tool made keep a budget (ε, δ), or a bound in another notion.
 
     Args:
         run: the releases, as that tool describes them.
-        budget: (ε, δ), kept by the run. The ε certified is at most this where the checker proves as much, or else a
-            little above it.
-        upper: the proven upper end of the run's ε at that δ; at most the budget's.
+        claimed: what is kept by the run. The number certified is at most this where the checker proves as much, or else
+            a little above it.
+        upper: the proven upper end of the run's ε at that δ, or of its τ, ρ or μ; at most the one claimed.
         assumptions: what the description rests on.
 
     Raises:
         InvalidValue: as `certificate`.
     """
-    claimed = Enclosure.of(budget.epsilon.value).lower_float
-    aim = min(claimed, max(upper, claimed * (1 - _ROOM)))
-    return certified_epsilon(_statement(run, assumptions), budget.delta.value, aim)
+    stated = _statement(run, assumptions)
+
+    def aim(number: Fraction) -> float:
+        most = Enclosure.of(number).lower_float
+        return min(most, max(upper, most * (1 - _ROOM)))
+
+    match claimed:
+        case Renyi(tau=tau):
+            return certified_bound(stated, evolve(claimed, tau=Enclosure.of(aim(tau.lower))))
+        case ZeroConcentrated(rho):
+            return certified_bound(stated, ZeroConcentrated(Enclosure.of(aim(rho.lower))))
+        case GaussianDP(mu):
+            return certified_bound(stated, GaussianDP(Enclosure.of(aim(mu.lower))))
+    budget = cast("Budget", claimed)
+    return certified_epsilon(stated, budget.delta.value, aim(budget.epsilon.value))
 
 
 def certified_filtered(run: Plan[Any], order: Fraction, budget: Budget, assumptions: Sequence[Assumption]) -> Certified:

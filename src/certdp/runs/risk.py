@@ -60,6 +60,25 @@ class Risk(Displayed, Generic[U]):
     accountant: Accountant
     _delta: DeltaLaw = field(alias="delta")
 
+    @property
+    def delta_law(self) -> DeltaLaw:
+        """δ(ε) of the run, from which all rates follow."""
+        return self._delta
+
+    def limits_at(
+        self, false_positive_rate: Fraction = FALSE_POSITIVE_RATE, prior: Fraction = PRIOR
+    ) -> tuple[RiskLimit, ...]:
+        """Limits on the three rates that any run keeps, at these; by default those of the risk when it prints.
+
+        At a false-positive rate of 1, or a prior of 0 or 1, every attacker has the same rate, and it is left out.
+        """
+        found: list[RiskLimit] = [AdvantageLimit(advantage=1)]
+        if false_positive_rate < 1:
+            found.append(TruePositiveRateLimit(true_positive_rate=1, false_positive_rate=false_positive_rate))
+        if 0 < prior < 1:
+            found.append(BayesRiskLimit(risk=0, prior=prior))
+        return tuple(found)
+
     @cached_property
     def advantage(self) -> Enclosure:
         """The membership advantage: the most by which true positives exceed false ones, in [0, 1]; it is δ(0)."""

@@ -104,7 +104,7 @@ def test_without_either_the_message_stays(refusal: Refusal) -> None:
     ("option", "target"),
     [
         *((option, ("--delta", "1e-5")) for option in ("--owner-certificate", "--plot", "--owner-plot")),
-        *((option, ("--order", "2")) for option in ("--certificate", "--owner-certificate", "--plot", "--owner-plot")),
+        *((option, ("--order", "2")) for option in ("--owner-certificate", "--plot", "--owner-plot")),
     ],
 )
 def test_what_has_no_file_yet(refusal: Refusal, tmp_path: Path, option: str, target: tuple[str, str]) -> None:
@@ -112,6 +112,16 @@ def test_what_has_no_file_yet(refusal: Refusal, tmp_path: Path, option: str, tar
     assert error["parameter"] == option[2:]
     assert "leave the option out" in error["remedy"]
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_certificate_at_an_order(certdp: Run, tmp_path: Path) -> None:
+    path = tmp_path / "order.json"
+    found = certdp(*GAUSSIAN, "--order", "4", "--certificate", path, "--json").json
+    assert (found["certificate"], found["certified"]["order"]) == (str(path), 4)
+    assert found["tau"][1] <= found["certified"]["tau"] <= found["tau"][1] * (1 + 1e-6)
+    assert f"certificate: {path}" in (page := certdp(*GAUSSIAN, "--order", "4", "--certificate", path).out)
+    assert "proves order 4, tau " in page
+    assert certdp("check", path, "--require", "proved").code == 0
 
 
 @pytest.mark.slow

@@ -56,6 +56,7 @@ from certdp.dpis.forecast import forecast
 from certdp.mechanisms.dpis_step import DpisStep
 from certdp.mechanisms.pws_frequencies import PwsFrequencies
 from certdp.mechanisms.pws_keys import PwsKeys
+from certdp.risks import BayesRiskLimit, TruePositiveRateLimit
 from certdp.runs.calibration import Budget
 from certdp.samplers.dpis import Dpis
 from certdp.samplers.every_key import EveryKey
@@ -106,6 +107,22 @@ def run(mechanism: Any, sampler: Any, releases: Any, domain: NormBall | None) ->
 def plan(*parts: tuple[Any, Any, Any]) -> Callable[[], bytes]:
     planned = Plan([SampledRun(mechanism=m, sampler=s, releases=r, domain=ball(2)) for m, s, r in parts])
     return lambda: certdp.certificate(planned, planned.epsilon(Delta("1e-5"))).content
+
+
+RATES = [
+    TruePositiveRateLimit(true_positive_rate=1, false_positive_rate="1e-3"),
+    TruePositiveRateLimit(true_positive_rate=1, false_positive_rate="9/10"),
+    BayesRiskLimit(risk=0, prior="1/5"),
+]
+
+
+def of(released: Any, ask: Callable[[Any], Any], group: int = 1) -> Callable[[], bytes]:
+    """Of what a run is found to cost in another notion, or for groups."""
+    return lambda: certdp.certificate(released, ask(released), group=group).content
+
+
+SAMPLES = SampledRun(mechanism=GaussianSum(scale=Public(2)), sampler=TENTH, releases=ResampleEach(10), domain=ball(2))
+NOISY = SampledRun(mechanism=LAPLACE, sampler=TENTH, releases=ResampleEach(2), domain=ball(1))
 
 
 def training() -> bytes:
@@ -169,6 +186,16 @@ CORPUS: dict[str, Callable[[], bytes]] = {
         (GaussianSum(scale=Public(2)), Full(), ResampleEach(4)), (GaussianSum(scale=Public(3)), TENTH, SampleOnce(2))
     ),
     "training": training,
+    "renyi": of(SAMPLES, lambda run: run.renyi(4)),
+    "renyi, groups": of(NOISY, lambda run: run.renyi("9/2"), group=2),
+    "zero-concentrated": of(NOISY, lambda run: run.zero_concentrated()),
+    "zero-concentrated, groups": of(SAMPLES, lambda run: run.zero_concentrated(), group=3),
+    "Gaussian": of(NOISY, lambda run: run.gaussian()),
+    "Gaussian, groups": of(SAMPLES, lambda run: run.gaussian(), group=3),
+    "groups": of(evolve(SAMPLES, sampler=Full()), lambda run: run.epsilon(Delta("1e-12")), group=2),
+    "groups, pure": of(NOISY, lambda run: run.pure(), group=2),
+    "risk": of(evolve(SAMPLES, sampler=Full()), certdp.risk),
+    "risk, several": of(evolve(NOISY, releases=ResampleEach(1)), lambda run: RATES),
     "keys, all": keyed(KEYS, EveryKey()),
     "keys, ppswor": keyed(KEYS, Ppswor(threshold=Public("0.1"), power=Public(1))),
     "keys, listed, users": keyed(KEYS, LISTED, contributions=2, releases=2),
@@ -451,8 +478,32 @@ def no_smaller(genuine: Body, altered: Body) -> bool:
     pure = altered.get("method") == {"name": "pure"}
     return all(
         Fraction(altered["claim"][key]) >= Fraction(genuine["claim"][key]) * (1 - Fraction(1, 2**50))
-        for key in (("epsilon",) if pure else ("epsilon", "delta"))
+        for key in (("epsilon",) if pure else ("epsilon", "delta", "tau", "rho", "mu"))
+        if key in genuine["claim"]
     )
+
+
+def lower_order(genuine: Body, altered: Body) -> bool:
+    """A Rényi divergence grows with its order."""
+    return Fraction(altered["claim"]["order"]) <= Fraction(genuine["claim"]["order"]) * (1 + Fraction(1, 2**50))
+
+
+def weaker_rates(genuine: Body, altered: Body) -> bool:
+    """Each rate is one of the genuine ones, or bounds less at the same place or at one where less is known."""
+    return all(any(weaker_rate(old, new) for old in genuine["claim"]["rates"]) for new in altered["claim"]["rates"])
+
+
+def weaker_rate(old: Body, new: Body) -> bool:
+    if old["rate"] != new["rate"]:
+        return False
+    more, (was, at) = Fraction(new["bound"]) - Fraction(old["bound"]), [Fraction(r["at"] or 0) for r in (old, new)]
+    if old["rate"] == "bayes-risk":  # which moves by no more than the prior
+        return more <= Fraction(1, 2**50) - abs(at - was)
+    return more >= -Fraction(1, 2**50) and at <= was * (1 + Fraction(1, 2**50))
+
+
+def smaller_groups(genuine: Body, altered: Body) -> bool:
+    return bool(1 < altered["claim"]["group"] <= genuine["claim"]["group"])
 
 
 def true_of_one_response(genuine: Body, altered: Body) -> bool:
@@ -529,7 +580,11 @@ HARMLESS = (
     Harmless(r"claim\.(supremum\.)?domain\.(radius|norm|dimension)", "a domain of no larger losses", another_domain),
     Harmless(r"parts(\.\d+\.steps)?", "fewer releases", fewer_releases),
     Harmless(r"mechanism\.options\.delta|sampler\.options\.largest_weight", "the same once rounded", same_units),
-    Harmless(r"claim\.(epsilon|delta)", "a weaker claim", no_smaller),
+    Harmless(r"claim\.(epsilon|delta|tau|rho|mu)", "a weaker claim", no_smaller),
+    Harmless(r"claim\.group", "smaller groups, of which as much holds", smaller_groups),
+    Harmless(r"claim\.order", "a smaller order, of which the divergence is no larger", lower_order),
+    Harmless(r"claim\.rates\.\d+(\.(at|bound))?|claim\.rates", "weaker rates", weaker_rates),
+    Harmless(r"claim\.rates\.\d+\.(epsilon|delta)", "another (ε, δ) that entails the rate", weaker_rates),
     Harmless(r"claim\.delta", "a δ that is true of one pure release", true_of_one_response),
     Harmless(r"method(\..*)?", "another way to prove the claim", same_claim),
     Harmless(r"parts\.\d+\.cover(\..*)?", "another cover that proves the claim", same_claim),

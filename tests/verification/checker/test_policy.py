@@ -40,6 +40,8 @@ CLAIM = Claim(
     distributions=("certdp",),
     assumptions=(),
     beside=(),
+    notion="approximate",
+    parameters=(),
 )
 HOLDS = Verdict(outcome=Outcome.HOLDS, reason="it does", claim=CLAIM)
 ASSUMING = replace(HOLDS, outcome=Outcome.HOLDS_ASSUMING_PROFILE)

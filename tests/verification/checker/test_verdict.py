@@ -27,6 +27,8 @@ def test_what_is_claimed_and_released_is_told() -> None:
         distributions=("certdp",),
         assumptions=(("coins", "independent"),),
         beside=(("weather", ""),),
+        notion="approximate",
+        parameters=(),
     )
     files = Artefacts(coins="operating system", files=(("sums.npy", "sha256:00"),))
     verdict = Verdict(outcome=Outcome.HOLDS, reason="it does", claim=claim, artefacts=files)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import date
 from fractions import Fraction
 from typing import Any
@@ -89,6 +89,8 @@ def test_a_statement_says_what_the_checker_proved(name: str, certificates: dict[
     assert claim.bound is not None
     assert stated.claim == claim
     assert stated.digest == digest_of(certificate)
+    assert stated.epsilon is not None
+    assert stated.delta is not None
     assert Fraction(stated.epsilon) >= claim.bound[0]
     assert Fraction(stated.delta) >= claim.bound[1]
     assert stated.variant is (Variant.PURE if name == "pure" else Variant.APPROXIMATE)
@@ -98,6 +100,29 @@ def test_a_statement_says_what_the_checker_proved(name: str, certificates: dict[
             assert value in plain
         for assumption in claim.assumptions:
             assert all(part in plain for part in assumption)
+
+
+IN_OTHER_NOTIONS: dict[str, tuple[Callable[[], Any], Variant, dict[str, float]]] = {
+    "renyi": (lambda: TRAINING.renyi(4), Variant.RENYI, {}),
+    "rho": (TRAINING.zero_concentrated, Variant.ZERO_CONCENTRATED, {"rho": 12.5}),
+    "mu": (TRAINING.gaussian, Variant.CUSTOM, {}),
+    "risk": (lambda: certdp.risk(TRAINING), Variant.CUSTOM, {}),
+}
+
+
+@pytest.mark.parametrize("name", IN_OTHER_NOTIONS)
+def test_other_notions_are_stated_as_the_registry_names_them(name: str) -> None:
+    ask, variant, parameters = IN_OTHER_NOTIONS[name]
+    stated = statement_of(certdp.certificate(TRAINING, ask()).content)
+    assert stated.variant is variant
+    assert (stated.epsilon, stated.delta) == (None, None)
+    loss = record_of(stated, DEPLOYMENT)["deployment"]["privacy_loss"]
+    assert loss["privacy_parameters"] == pytest.approx(parameters, rel=1e-9)
+    assert stated.claim.guarantee in loss["privacy_parameters_details"]
+    for number, end in stated.claim.parameters:
+        (told,) = {row for one in sections(stated) for row in one.rows if row[0] == number}
+        shown = Fraction(told[1].rpartition(" ")[2])
+        assert shown <= end if number == "bayes-risk" else shown >= end
 
 
 def forged(certificates: dict[str, bytes]) -> Iterator[bytes]:

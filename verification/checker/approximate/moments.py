@@ -21,8 +21,9 @@ from math import ceil, floor
 from typing import Final
 
 from ..budget import Budget
-from ..intervals import NOTHING, ONE, Arithmetic, Interval
+from ..intervals import INFINITY, NOTHING, ONE, Arithmetic, Interval, upper_end
 from ..verdict import Refused
+from .divergences import pure_loss
 from .factors import DISCRETE_GAUSSIAN, GAUSSIAN, LAPLACE, PURE, REMOVE, SYMMETRIC, ZERO_CONCENTRATED, Factor
 from .nodes import NODE, Tilt, grid_for, nodes_on, shift_of
 
@@ -79,6 +80,11 @@ class Moments:
         else:
             limit = self._two_outcomes(factor, order)
         most = arithmetic.minimum(most, limit) if limit is not None else most
+        if factor.family in (LAPLACE, PURE):  # the pure loss after sampling says something as well
+            loss = pure_loss([factor._replace(samples=1)], REMOVE, arithmetic)
+            if loss.hi != INFINITY:
+                response = Factor(PURE, arithmetic.above(upper_end(loss)), Fraction(1), together=1, samples=1)
+                most = arithmetic.minimum(most, self._drawn(response, order))
         return arithmetic.multiply(samples, most)
 
     def _two_outcomes(self, factor: Factor, order: Fraction) -> Interval:

@@ -1,4 +1,4 @@
-"""Certificates of kind "composed-approximate": (epsilon, delta) of a run of releases on samples.
+"""Certificates of the kinds "composed-…": what a run of releases on samples loses, in the notion of the kind.
 
 A run is fixed beforehand, or its parameters are chosen while it goes, under a filter. It has parts; each is releases
 of one mechanism on samples drawn by one sampler, all on one sample or each on a fresh one. About one record a release
@@ -7,9 +7,9 @@ domain the pair at the largest parameter and rate dominates; for any choice of o
 domination survives composition (Zhu, Dong, Wang 2022, Theorem 10). Both directions of adding and removing a record are
 evaluated apart, and the larger delta counts.
 
-What is proven here: the cover of the domain and what each cell states; then that the composed pairs have
-delta(epsilon - c) <= delta by the method named, c being the pure cost of released constants, which adds to epsilon.
-That each mechanism loses as stated is the evidence it carries.
+What is proven here: the cover of the domain and what each cell states; then that the composed pairs are within the
+claim, such as delta(epsilon - c) <= delta by the method named, c being the pure cost of released constants, which adds
+to epsilon. That each mechanism loses as stated is the evidence it carries.
 """
 
 from collections import Counter
@@ -25,13 +25,13 @@ from ..data import Data
 from ..declared import hold_mechanism, hold_sampler
 from ..domain import DOMAIN, Domain
 from ..expressions import WEIGHT, Pool, order_of, rounding
-from ..intervals import Arithmetic, Interval, Mpf, at_most, upper_end
+from ..intervals import Arithmetic, Interval, upper_end
 from ..profile import realised
 from ..released import released_assumed
 from ..statement import (
     PART,
     Assumed,
-    accepted_approximate,
+    accepted_numbers,
     cost_assumed,
     domain_assumed,
     hold_assumptions,
@@ -41,14 +41,9 @@ from ..statement import (
     prove_rate,
 )
 from ..verdict import Refused, Verdict
+from .claims import CLAIMS, GROUPS, Composed
 from .cover import Corner, prove_cover
 from .factors import DIRECTIONS, DISCRETE_GAUSSIAN, FAMILIES, Factor, Lattice
-from .lattice import compare
-from .methods import METHODS, Method
-
-KIND: Final = "composed-approximate"
-NOT_PROVEN: Final = "(epsilon, delta) was not proven"
-"""How a refusal begins whose only reason is that a number is too small for the method."""
 
 _MOST_PARTS: Final = 10_000
 _MOST_COMBINATIONS: Final = 64
@@ -72,80 +67,65 @@ def _loss(value: Any, where: str) -> None:
     (_ON_LATTICE if on_lattice else _ANYWHERE)(value, where)
 
 
-_BODY: Final = shapes.record(
-    format=shapes.text,
-    kind=shapes.one_of(KIND),
-    audience=shapes.one_of("public"),
-    theorem=shapes.text,
-    claim=shapes.record(
-        unit=shapes.one_of("record"),
-        relation=shapes.one_of("add-remove", "replace"),
-        notion=shapes.one_of("approximate"),
-        epsilon=shapes.not_negative,
-        delta=shapes.not_negative,
-        domain=shapes.optional(DOMAIN),
-    ),
-    parts=shapes.sequence(
-        shapes.record(
-            mechanism=PART,
-            sampler=PART,
-            loss=_loss,
-            rate=shapes.anything,
-            weighted=shapes.flag,
-            rounding=shapes.not_negative,
-            resample=shapes.one_of("once", "each"),
-            steps=shapes.integer(1, _MOST_STEPS),
-            cover=shapes.anything,
-        )
-    ),
-    released_cost=shapes.not_negative,
-    method=shapes.anything,
-    assumptions=shapes.sequence(shapes.record(name=shapes.text, value=shapes.text)),
-    versions=shapes.mapping(shapes.text),
+_PARTS: Final = shapes.sequence(
+    shapes.record(
+        mechanism=PART,
+        sampler=PART,
+        loss=_loss,
+        rate=shapes.anything,
+        weighted=shapes.flag,
+        rounding=shapes.not_negative,
+        resample=shapes.one_of("once", "each"),
+        steps=shapes.integer(1, _MOST_STEPS),
+        cover=shapes.anything,
+    )
 )
 
 
-def check_composed_approximate(body: dict[str, Any], data: Data | None, budget: Budget) -> Verdict:
-    """Check a certificate of this kind; it is never bound to data."""
-    _BODY(body, "certificate")
-    parts = body["parts"]
+def _hold_shape(body: dict[str, Any], kind: type[Composed]) -> None:
+    """Hold the shape of a certificate of a kind; a claim about groups says how large they are."""
+    claim = body.get("claim")
+    of_groups = kind.fields.keys() != {"rates"} and type(claim) is dict and "group" in claim
+    shape = shapes.record(
+        format=shapes.text,
+        kind=shapes.one_of(kind.kind),
+        audience=shapes.one_of("public"),
+        theorem=shapes.text,
+        claim=shapes.record(
+            unit=shapes.one_of("record"),
+            relation=shapes.one_of("add-remove", "replace"),
+            notion=shapes.one_of(kind.notion),
+            domain=shapes.optional(DOMAIN),
+            **kind.fields,
+            **({"group": GROUPS} if of_groups else {}),
+        ),
+        parts=_PARTS,
+        released_cost=shapes.not_negative,
+        method=shapes.anything,
+        assumptions=shapes.sequence(shapes.record(name=shapes.text, value=shapes.text)),
+        versions=shapes.mapping(shapes.text),
+    )
+    shape(body, "certificate")
+
+
+def check_composed(body: dict[str, Any], data: Data | None, budget: Budget) -> Verdict:
+    """Check a certificate of these kinds; it is never bound to data."""
+    kind = CLAIMS[body["kind"]]
+    _hold_shape(body, kind)
+    parts, claim = body["parts"], body["claim"]
     if not 1 <= len(parts) <= _MOST_PARTS:
         raise Refused(f"parts must hold from 1 to {_MOST_PARTS} runs of releases")
-    method = _method(body, budget)
-    claim = body["claim"]
+    claimed = kind(claim, body["method"], Fraction(body["released_cost"]), budget)
+    if body["theorem"] != claimed.theorem:
+        raise Refused(f"the theorem of this method is {claimed.theorem!a}")
     domain = None if claim["domain"] is None else Domain.of(claim["domain"])
     norms_matter = any(_uses_norms(part["loss"]["parameter"], part["rate"]) for part in parts)
-    assumed = _hold_assumptions(body, method, domain, norms_matter=norms_matter)
+    assumed = _hold_assumptions(body, claimed, domain, norms_matter=norms_matter)
     corners = [_prove_part(part, f"parts[{number}]", claim, domain, budget) for number, part in enumerate(parts)]
-    epsilon = Fraction(claim["epsilon"]) - Fraction(body["released_cost"])
-    if Fraction(claim["delta"]) > 1:
-        raise Refused("claim.delta is no probability")
-    if epsilon < 0:
-        raise Refused("epsilon is below the cost of the released constants")
-    delta = _ARITHMETIC.rational(Fraction(claim["delta"])).lo
     for factors in _combinations(parts, corners):
         for direction in DIRECTIONS:
-            if not at_most(_delta(method, factors, epsilon, direction, budget), delta):
-                raise Refused(f"{NOT_PROVEN} by {method.name} ({direction})")
-    return _accepted(body, method, domain, assumed, data)
-
-
-def _delta(method: Method, factors: Sequence[Factor], epsilon: Fraction, direction: str, budget: Budget) -> Mpf:
-    """Bound delta(epsilon) of a run from above in one direction."""
-    if method.compares:
-        return compare(method.delta, factors, epsilon, direction, budget)
-    return method.delta(factors, epsilon, direction)
-
-
-def _method(body: dict[str, Any], budget: Budget) -> Method:
-    """Read the method, and hold the theorem named against it."""
-    stated = body["method"]
-    if type(stated) is not dict or type(stated.get("name")) is not str or stated["name"] not in METHODS:
-        raise Refused(f"the method must be one of {', '.join(METHODS)}")
-    method = METHODS[stated["name"]](stated, budget)
-    if body["theorem"] != method.theorem:
-        raise Refused(f"the theorem of method {method.name} is {method.theorem!a}")
-    return method
+            claimed.prove(factors, direction)
+    return _accepted(body, claimed, domain, assumed, data)
 
 
 def _prove_part(
@@ -236,9 +216,9 @@ def _uses_norms(*trees: Any) -> bool:
     return False
 
 
-def _hold_assumptions(body: dict[str, Any], method: Method, domain: Domain | None, *, norms_matter: bool) -> Assumed:
+def _hold_assumptions(body: dict[str, Any], claimed: Composed, domain: Domain | None, *, norms_matter: bool) -> Assumed:
     """Hold the assumptions against what the certificate rests on."""
-    needed = dict(method.assumed)
+    needed = dict(claimed.assumed)
     for number, part in enumerate(body["parts"], 1):
         place = f"part {number}: "
         loss, relation = part["loss"], body["claim"]["relation"]
@@ -267,15 +247,25 @@ def _hold_assumptions(body: dict[str, Any], method: Method, domain: Domain | Non
 
 
 def _accepted(
-    body: dict[str, Any], method: Method, domain: Domain | None, assumed: Assumed, data: Data | None
+    body: dict[str, Any], claimed: Composed, domain: Domain | None, assumed: Assumed, data: Data | None
 ) -> Verdict:
     """Say for whom, against what change and by which method."""
     names = dict.fromkeys(ascii(part["mechanism"]["name"]) for part in body["parts"])
     steps = sum(part["steps"] for part in body["parts"])
-    whom = "every record" if domain is None else f"every record with {domain}"
+    whom = "record" if claimed.group == 1 else f"group of at most {claimed.group} records"
+    over = f"every {whom}" if domain is None else f"every {whom} with {domain}"
     reason = (
         f"given the loss stated for mechanism {', '.join(names)}, {steps} release{'s' * (steps > 1)} "
-        f"cost {whom} at most (epsilon, delta), by {method}"
+        f"cost {over} at most what is claimed, by {claimed.method}"
     )
-    covered = "every record" if domain is None else str(domain)
-    return accepted_approximate(body, body["parts"], reason, assumed, whom="record", domain=covered, data=data)
+    return accepted_numbers(
+        body,
+        body["parts"],
+        reason,
+        assumed,
+        words=claimed.words,
+        parameters=claimed.parameters,
+        whom=whom,
+        domain="every record" if domain is None else str(domain),
+        data=data,
+    )

@@ -35,7 +35,7 @@ class _Proven:
         guarantee: the statement.
         figures: its numbers as JSON has them: the target and the bounds, by name.
         bounds: of the loss.
-        answer: the run's, of which there is a certificate; None for a Rényi loss.
+        answer: the run's, where there is one as (ε, δ): of it there is a certificate, else of the guarantee.
     """
 
     guarantee: Guarantee[Any, Any, Any]
@@ -124,6 +124,8 @@ class LossAt(Answer):
         page.files({"certificate": self.place})
         if self.found.answer is not None:
             show_certified(page, self.certified, self.found.answer)
+        elif self.certified is not None:
+            self.certified.show(page)
         page.assumptions(guarantee.assumptions)
         if self.owners is not None:
             self.owners.show(page)
@@ -139,10 +141,9 @@ def loss_at(request: Request, given: Composition, terminal: Terminal) -> LossAt:
             found = target.prove(releases)
         losses = subject.losses(releases, terminal, target.at)
     owners = OwnersFigures.of(request, losses, found.bounds.upper, target.sign)
-    certified = None
-    if found.answer is not None:
-        with published() as files, waiting(terminal):
-            certified = write_certificate(files, request.certificate, releases, found.answer)
+    with published() as files, waiting(terminal):
+        answer = found.guarantee if found.answer is None else found.answer
+        certified = write_certificate(files, request.certificate, releases, answer)
     return LossAt(
         releases=releases, target=target, found=found, owners=owners, place=request.certificate, certified=certified
     )
@@ -192,8 +193,8 @@ def _at_order(order: Order) -> _Target:
 
 def _refuse_files(request: Request) -> None:
     for name, path in request.places.items():
-        if path is None or (name == "certificate" and request.delta is not None):
+        if path is None or name == "certificate":
             continue
-        where, have = ("a δ", "plots") if request.delta is not None else ("an order", "certificates and plots")
-        remedy = f"Only pure profiles have {have} of this kind so far: leave the option out, or --delta and --order"
+        where = "a δ" if request.delta is not None else "an order"
+        remedy = "Only pure profiles have owners' certificates and plots: leave the option out, or --delta and --order"
         raise InvalidValue(name, str(path), f"nothing, at {where}", remedy)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from certdp.verification.checker import Budget, check
-from certdp.verification.checker.approximate import run
+from certdp.verification.checker.approximate import claims, run
 from certdp.verification.checker.approximate.cover import Corner
 from certdp.verification.checker.approximate.factors import DISCRETE_GAUSSIAN, Factor, Lattice
 from certdp.verification.checker.approximate.methods import METHODS
@@ -81,7 +81,7 @@ def test_a_loss_is_about_the_change_of_the_claim(of_part: str, of_claim: str) ->
 )
 def test_a_method_is_one_of_those_that_are_known(stated: Any) -> None:
     with pytest.raises(Refused, match=f"the method must be one of {', '.join(METHODS)}"):
-        run._method({"method": stated, "theorem": METHODS["renyi"].theorem}, Budget())
+        claims._method(stated, Budget())
     assert not check(seal({**NOISE, "method": stated})).accepted
 
 
@@ -95,10 +95,10 @@ def test_a_method_has_one_theorem(name: str) -> None:
         "loss-distribution": {"remove": line, "add": line},
     }
     stated = {"name": name, **given.get(name, {})}
-    assert run._method({"method": stated, "theorem": METHODS[name].theorem}, Budget()).name == name
+    assert claims._method(stated, Budget()).name == name
     for other in {method.theorem for method in METHODS.values()} - {METHODS[name].theorem}:
-        with pytest.raises(Refused, match="the theorem of method"):
-            run._method({"method": stated, "theorem": other}, Budget())
+        verdict = check(seal({**NOISE, "method": stated, "theorem": other}))
+        assert f"the theorem of this method is {METHODS[name].theorem!a}" in verdict.reason
 
 
 @pytest.mark.parametrize(("cells", "admitted"), [((64,), True), ((8, 8), True), ((65,), False), ((5, 13), False)])
@@ -118,7 +118,7 @@ def test_cells_combine_in_no_more_ways_than_can_be_checked(cells: tuple[int, ...
         ({"parts": []}, "from 1 to 10000 runs"),
         ({"parts": NOISE["parts"] * 10_001}, "from 1 to 10000 runs"),
         ({"released_cost": NOISE["claim"]["epsilon"]}, "released"),
-        ({"theorem": METHODS["renyi"].theorem}, "the theorem of method"),
+        ({"theorem": METHODS["renyi"].theorem}, "the theorem of this method"),
         ({"claim": {**NOISE["claim"], "delta": "11/10"}}, "claim.delta is no probability"),
         ({"claim": {**NOISE["claim"], "domain": None}}, "domain"),
     ],
@@ -137,7 +137,7 @@ LATTICE = {"family": DISCRETE_GAUSSIAN, "relation": "add-remove", "variance": "5
 @pytest.mark.parametrize(("value", "admitted"), [(0, False), (1, True), (MOST, True), (MOST + 1, False)])
 def test_releases_and_coordinates_are_from_1_to_2_to_53(value: int, admitted: bool) -> None:
     read: list[tuple[Any, Any]] = [
-        (run._BODY, {**NOISE, "parts": [part(steps=value)]}),
+        (run._PARTS, [part(steps=value)]),
         (run._loss, {**LATTICE, "parameter": number(1), "dimension": value}),
     ]
     for shape, stated in read:

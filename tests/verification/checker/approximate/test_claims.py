@@ -1,0 +1,192 @@
+"""Claims in each notion: what follows from what, at the boundary, beside laws of the library and exact arithmetic."""
+
+from __future__ import annotations
+
+import copy
+import math
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import certdp
+from certdp import Full, GaussianSum, LaplaceSum, Norm, NormBall, Public, Released, ResampleEach, SampledRun
+from certdp.accounting.enclosures import Enclosure
+from certdp.accounting.guarantees import for_groups
+from certdp.accounting.notions import APPROXIMATE, Approximate
+from certdp.verification.checker import Budget, check
+from certdp.verification.checker.approximate.claims import CLAIMS, _prove_rate, _times
+from certdp.verification.checker.intervals import upper_end
+from certdp.verification.checker.verdict import Refused
+from tests.support.forgeries import Body, body_of, seal
+from tests.verification.checker.test_forgeries import written
+
+BALL = NormBall(norm=Norm.L1, radius=Public(1))
+LAPLACE = SampledRun(mechanism=LaplaceSum(scale=Public(2)), sampler=Full(), releases=ResampleEach(3), domain=BALL)
+NORMAL = SampledRun(mechanism=GaussianSum(noise_multiplier=Public(3)), sampler=Full(), releases=ResampleEach(2))
+
+
+def changed(body: Body, *way: Any) -> Body:
+    *keys, last, value = way
+    inner: Any = (body := copy.deepcopy(body))
+    for key in keys:
+        inner = inner[key]
+    inner[last] = value
+    return body
+
+
+@given(
+    st.fractions(0, 3, max_denominator=100), st.fractions(0, Fraction(1, 100), max_denominator=10**6), st.integers(2, 9)
+)
+def test_delta_of_a_group_is_a_geometric_sum(epsilon: Fraction, delta: Fraction, size: int) -> None:
+    bound = APPROXIMATE.group(Approximate(Enclosure.of(epsilon), Enclosure.of(delta)), size)
+    total = upper_end(_times(epsilon, size))
+    assert math.isclose(float(total), sum(math.exp(float(epsilon) * step) for step in range(size)), rel_tol=1e-12)
+    assert min(delta * total, Fraction(1)) >= bound.delta.lower
+
+
+def test_a_group_is_of_2_to_2_to_20_records() -> None:
+    genuine = body_of(written("Gaussian, groups"))
+    for size in (0, 1, -3, 2**20 + 1, "3", None, True):
+        assert not check(seal(changed(genuine, "claim", "group", size))).accepted
+    for wrong in (0, 2**20 + 1):
+        with pytest.raises(certdp.InvalidValue, match="group"):
+            certdp.certificate(NORMAL, NORMAL.gaussian(), group=wrong)
+    with pytest.raises(certdp.InvalidValue, match="one for a record"):
+        certdp.certificate(NORMAL, for_groups(NORMAL.gaussian(), 2))
+    rates = body_of(written("risk"))
+    rates["claim"]["group"] = 2
+    assert "missing or unknown keys" in check(seal(rates)).reason
+
+
+@pytest.mark.parametrize("order", ["1", "1/2", str(2**41)])
+def test_orders_are_above_1(order: str) -> None:
+    assert (
+        "claim.order must be above 1" in check(seal(changed(body_of(written("renyi")), "claim", "order", order))).reason
+    )
+
+
+def test_orders_of_groups_are_at_least_2() -> None:
+    genuine = body_of(written("renyi, groups"))
+    assert check(seal(changed(genuine, "claim", "order", "2"))).accepted
+    assert "at least 2 for groups" in check(seal(changed(genuine, "claim", "order", "199/100"))).reason
+
+
+@pytest.mark.parametrize("name", ["renyi", "zero-concentrated", "Gaussian"])
+def test_losses_that_add_up_have_no_other_method(name: str) -> None:
+    genuine = body_of(written(name))
+    methods: tuple[Any, ...] = ({"name": "pure"}, {}, [], "null", 0)
+    for method in methods:
+        assert "the method must be null" in check(seal({**genuine, "method": method})).reason
+
+
+@pytest.mark.parametrize("name", ["renyi", "zero-concentrated", "Gaussian"])
+def test_the_cost_of_constants_is_one_more_response(name: str) -> None:
+    """A cost is proven only within what it adds to the claim: that of randomised response."""
+    genuine = body_of(written(name))
+    body = changed(genuine, "released_cost", "1/10")
+    told = {"released cost": "1/10", "domain.radius was released": "within 1 to 1"}
+    body["assumptions"] += [{"name": key, "value": value} for key, value in told.items()]
+    number = {"renyi": "tau", "zero-concentrated": "rho", "Gaussian": "mu"}[name]
+    assert f"{number} was not proven" in check(seal(body)).reason
+    raised = Fraction(body["claim"][number]) + Fraction(3, 10)
+    verdict = check(seal(changed(body, "claim", number, str(raised))))
+    assert verdict.accepted, verdict.reason
+
+
+def test_rates_of_runs_with_released_constants_are_refused() -> None:
+    body = changed(body_of(written("risk")), "released_cost", "1/10")
+    assert "rates are of runs with public constants" in check(seal(body)).reason
+    cost = certdp.LaplaceSum(scale=Public(10))
+    spent = SampledRun(mechanism=cost, sampler=Full(), domain=BALL).pure()
+    radius = Released(1, spent, within=(1, 2))
+    run = SampledRun(
+        mechanism=LaplaceSum(scale=Public(2)), sampler=Full(), domain=NormBall(norm=Norm.L1, radius=radius)
+    )
+    with pytest.raises(certdp.InvalidValue, match="rates"):
+        certdp.certificate(run, certdp.risk(run))
+    found = certdp.certificate(run, run.zero_concentrated())
+    assert check(found.content).accepted
+
+
+def rate(name: str, at: str | None, bound: Fraction, epsilon: Fraction, delta: Fraction) -> dict[str, Any]:
+    return {"rate": name, "at": at, "bound": str(bound), "epsilon": str(epsilon), "delta": str(delta)}
+
+
+SMALL = Fraction(1, 10**9)
+
+
+@given(
+    st.fractions(0, 4, max_denominator=20),
+    st.fractions(0, 1, max_denominator=1000),
+    st.fractions(0, 1, max_denominator=50),
+)
+def test_true_positives_follow_from_the_smaller_of_two_sides(epsilon: Fraction, delta: Fraction, at: Fraction) -> None:
+    growth = math.exp(epsilon)
+    known = min(growth * at + delta, 1 - (1 - delta - at) / growth, 1.0)
+    least = Fraction(max(known, 0.0))
+    if least + SMALL <= 1:
+        _prove_rate(rate("true-positive-rate", str(at), least + SMALL, epsilon, delta))
+    else:
+        _prove_rate(rate("true-positive-rate", str(at), Fraction(1), epsilon, delta))
+    if least > SMALL and known < 1:
+        with pytest.raises(Refused, match="does not follow"):
+            _prove_rate(rate("true-positive-rate", str(at), least - SMALL, epsilon, delta))
+
+
+@given(st.fractions(Fraction(1, 100), Fraction(99, 100), max_denominator=100), st.fractions(0, 1, max_denominator=1000))
+def test_the_bayes_risk_follows_where_epsilon_is_no_larger_than_the_odds(prior: Fraction, delta: Fraction) -> None:
+    less = min(prior, 1 - prior)
+    odds = Fraction(math.log((1 - less) / less))
+    below, above = max(odds - SMALL, Fraction(0)), odds + SMALL
+    _prove_rate(rate("bayes-risk", str(prior), less * (1 - delta), below, delta))
+    for bound, epsilon in ((less * (1 - delta) + SMALL, below), (less * (1 - delta), above)):
+        with pytest.raises(Refused, match="does not follow"):
+            _prove_rate(rate("bayes-risk", str(prior), bound, epsilon, delta))
+
+
+@pytest.mark.parametrize(
+    ("stated", "reason"),
+    [
+        (rate("membership-advantage", None, Fraction(1, 4), Fraction(0), Fraction(1, 3)), "does not follow"),
+        (rate("membership-advantage", None, Fraction(1, 2), Fraction(1, 10**6), Fraction(1, 3)), "does not follow"),
+        (rate("membership-advantage", "0", Fraction(1, 2), Fraction(0), Fraction(1, 3)), "at nothing"),
+        (rate("true-positive-rate", None, Fraction(1), Fraction(0), Fraction(0)), "at nothing"),
+        (rate("bayes-risk", None, Fraction(0), Fraction(0), Fraction(0)), "at nothing"),
+        (rate("true-positive-rate", "3/2", Fraction(1), Fraction(0), Fraction(0)), "at a probability"),
+        (rate("bayes-risk", "3/2", Fraction(0), Fraction(0), Fraction(0)), "at a probability"),
+        (rate("bayes-risk", "1/2", Fraction(0), Fraction(0), Fraction(3, 2)), "are probabilities"),
+        (rate("true-positive-rate", "1/2", Fraction(3, 2), Fraction(0), Fraction(0)), "are probabilities"),
+        (rate("true-positive-rate", "1/2", Fraction(1), Fraction(2**20 + 1), Fraction(0)), "too large"),
+    ],
+)
+def test_a_rate_that_does_not_follow_is_refused(stated: dict[str, Any], reason: str) -> None:
+    with pytest.raises(Refused, match=reason):
+        _prove_rate(stated)
+
+
+@pytest.mark.parametrize("change", ["none", "nine", "methods", "no list", "no claim"])
+def test_there_are_from_1_to_8_rates_each_with_a_method(change: str) -> None:
+    body = body_of(written("risk"))
+    rates, methods = body["claim"]["rates"], body["method"]
+    chosen: dict[str, tuple[Any, Any]] = {
+        "none": ([], []),
+        "nine": ([rates[0]] * 9, [methods[0]] * 9),
+        "methods": (rates, methods[:-1]),
+        "no list": (rates, methods[0]),
+        "no claim": (None, methods),
+    }
+    body["claim"]["rates"], body["method"] = chosen[change]
+    assert not check(seal(body)).accepted
+    body["claim"]["rates"], body["method"] = [rates[0]] * 8, [methods[0]] * 8
+    assert check(seal(body)).accepted
+
+
+def test_each_kind_reads_its_own_notion() -> None:
+    for kind, claim in CLAIMS.items():
+        assert kind == claim.kind
+        assert kind.startswith("composed-")
+    with pytest.raises(Refused, match="the method must be one of"):
+        CLAIMS["composed-approximate"]({"epsilon": "1", "delta": "0"}, None, Fraction(0), Budget())

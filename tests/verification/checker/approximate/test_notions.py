@@ -1,0 +1,91 @@
+"""ρ and μ of factors, beside the library's pairs, quantiles of SciPy, and divergences at many orders."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import mpmath
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import norm
+
+from certdp.accounting.enclosures import Enclosure
+from certdp.accounting.pairs import GaussianPair, LaplacePair, Pair, RandomisedResponsePair
+from certdp.verification.checker.approximate.factors import FAMILIES, REMOVE, Factor
+from certdp.verification.checker.approximate.moments import Moments
+from certdp.verification.checker.approximate.notions import concentration, gaussian_square
+from certdp.verification.checker.intervals import Arithmetic, upper_end
+from certdp.verification.checker.verdict import Refused
+
+ARITHMETIC = Arithmetic(192)
+PAIRS = {"gaussian": GaussianPair, "laplace": LaplacePair, "pure": RandomisedResponsePair}
+PARAMETERS = st.fractions(Fraction(1, 1000), 12, max_denominator=1000)
+RATES = st.just(Fraction(1)) | st.fractions(Fraction(1, 1000), Fraction(999, 1000), max_denominator=1000)
+
+
+def factor(family: str, parameter: Fraction, rate: Fraction, together: int = 1, samples: int = 1) -> Factor:
+    return Factor(family, parameter, rate, together if rate < 1 else 1, samples)
+
+
+def pair(family: str, parameter: Fraction, rate: Fraction, samples: int) -> Pair:
+    one: Pair = PAIRS[family](Enclosure.of(parameter))
+    return (one if rate == 1 else one.sampled(Enclosure.of(rate))).repeated(samples)
+
+
+@given(st.sampled_from(sorted(PAIRS)), PARAMETERS, RATES, st.integers(1, 50))
+def test_both_are_those_of_the_pairs(family: str, parameter: Fraction, rate: Fraction, samples: int) -> None:
+    known = pair(family, parameter, rate, samples)
+    rho, mu = known.zero_concentrated, known.gaussian
+    assert rho is not None
+    assert mu is not None
+    released = factor(family, parameter, rate, samples=samples)
+    found = upper_end(concentration(released, ARITHMETIC))
+    assert rho.lower <= found <= rho.upper * (1 + Fraction(1, 10**9))
+    square = upper_end(gaussian_square(released, ARITHMETIC))
+    assert mu.square().lower <= square <= mu.square().upper * (1 + Fraction(1, 10**9))
+
+
+@given(PARAMETERS)
+def test_mu_of_a_response_is_a_quantile(loss: Fraction) -> None:
+    found = math.sqrt(upper_end(gaussian_square(factor("pure", loss, Fraction(1)), ARITHMETIC)))
+    assert found == pytest.approx(2 * norm.isf(1 / (1 + math.exp(loss))), rel=1e-8)
+
+
+@given(
+    st.sampled_from(["laplace", "pure", "gaussian"]),
+    PARAMETERS,
+    RATES,
+    st.integers(1, 4),
+    st.fractions(Fraction(21, 20), 30, max_denominator=20),
+)
+def test_no_divergence_exceeds_rho_times_its_order(
+    family: str, parameter: Fraction, rate: Fraction, together: int, order: Fraction
+) -> None:
+    released = factor(family, parameter, rate, together)
+    rho = upper_end(concentration(released, ARITHMETIC))
+    limit = Moments(ARITHMETIC).total([released], order, REMOVE)
+    if rate == 1:  # else what is known of a divergence may be above rho·order
+        assert Fraction(upper_end(limit)) <= rho * order * (order - 1) * (1 + Fraction(1, 2**60))
+
+
+def test_what_has_none_is_refused() -> None:
+    bare = factor("zero-concentrated", Fraction(1, 2), Fraction(1))
+    assert concentration(bare, ARITHMETIC).hi == ARITHMETIC.rational(Fraction(1, 2)).hi
+    with pytest.raises(Refused, match="has no mu"):
+        gaussian_square(bare, ARITHMETIC)
+    for law in (concentration, gaussian_square):
+        with pytest.raises(Refused, match="the family other has no"):
+            law(factor("other", Fraction(1), Fraction(1)), ARITHMETIC)
+    assert "other" not in FAMILIES
+
+
+@pytest.mark.parametrize("loss", [Fraction(1, 10**7), Fraction(600), Fraction(4000)])
+def test_extreme_losses_have_a_bound(loss: Fraction) -> None:
+    found = mpmath.sqrt(mpmath.mpf(float(upper_end(gaussian_square(factor("pure", loss, Fraction(1)), ARITHMETIC)))))
+    with mpmath.workprec(400):
+        rarer = -mpmath.log1p(mpmath.exp(mpmath.mpf(loss.numerator) / loss.denominator))
+        exact = 2 * mpmath.findroot(lambda x: mpmath.log(mpmath.ncdf(-x)) - rarer, found / 2)
+    assert exact <= found * (1 + 1e-15)
+    assert found <= exact * (1 + 1e-6)
