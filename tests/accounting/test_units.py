@@ -91,7 +91,8 @@ def test_a_probability_is_at_most_1(value: Any) -> None:
 
 @given(value=st.fractions(1, 100))
 def test_a_number_becomes_a_quantity_and_a_quantity_stays(value: Fraction) -> None:
-    for unit in (Epsilon, Weight):
+    kinds: tuple[Any, ...] = (Epsilon, Weight)
+    for unit in kinds:
         made = unit.of(value)
         assert type(made) is unit
         assert made.value == value
