@@ -108,7 +108,7 @@ STATES_NOTHING = {
     ),
     "audit": "lower ends from samples, with a confidence, not a proof",
     **dict.fromkeys(["check", "statement", "sign"], "about certificates"),
-    **dict.fromkeys(["verify", "mutants", "reproduce"], "about claims of papers and code"),
+    **dict.fromkeys(["verify", "mutants", "reproduce", "experiments"], "about claims and figures of papers, and code"),
     **dict.fromkeys(["plugins show", "plugins new", "plugins check", "plugins list", "errata"], "about plugins"),
 }
 
