@@ -70,7 +70,7 @@ _SPARED = Fraction(1, 2**100)
 _LOOSE = Fraction(1, 2**48)
 _MOST_CELLS = 64
 _FEW_PARTS = 64
-"""More are put into groups, and not tried by orders: their moments would take minutes."""
+"""More are put into groups; orders are tried where there are no lines, and the best one alone: each takes long."""
 _GROUPS = (256, 64)
 _PART = 11_000  # what reading and proving a part costs the checker, in places of a node
 _LINE_WORKS = (2e7, 2e8)
@@ -630,8 +630,9 @@ def _proposals(question: _Question) -> Iterator[_Proposal]:
         elif total <= question.epsilon:
             yield _Proposal("pure", _PURE, lambda e, d: {}, answer)
     yield from _on_lines(question)
-    if len(run.parts) <= _FEW_PARTS:
-        yield from _by_orders(question)
+    few = len(run.parts) <= _FEW_PARTS
+    if few or _Known.of(question.body["parts"]) is None:
+        yield from _by_orders(question, beside=few)
 
 
 def _on_lines(question: _Question) -> Iterator[_Proposal]:
@@ -788,8 +789,8 @@ def _leaves(tree: Json) -> Iterator[Json]:
         yield tree
 
 
-def _by_orders(question: _Question) -> Iterator[_Proposal]:
-    """Rényi orders: the best one, and the whole ones beside it, where moments on samples are sharp."""
+def _by_orders(question: _Question, *, beside: bool) -> Iterator[_Proposal]:
+    """Rényi orders: the best one, and the whole ones `beside` it, where moments on samples are sharp."""
     run, cost = question.run, question.run.released_cost
     finding: Finding | None = None
     if question.delta is not None and question.delta > 0:
@@ -798,7 +799,9 @@ def _by_orders(question: _Question) -> Iterator[_Proposal]:
         finding = RENYI.delta(run.pairs, Enclosure.of(question.epsilon - cost))
     if finding is None or finding.order is None:
         return
-    near = {finding.order, Fraction(max(math.floor(finding.order), 2)), Fraction(math.ceil(finding.order))}
+    near = {finding.order}
+    if beside:
+        near |= {Fraction(max(math.floor(finding.order), 2)), Fraction(math.ceil(finding.order))}
     start = finding.bounds.enclosure
     if question.delta is not None:
         start = start + cost
