@@ -49,7 +49,7 @@ from certdp.accounting.provenance import Released
 from certdp.accounting.relations import ADD_REMOVE, RECORD
 from certdp.guarantees import Evidence
 from certdp.pairs import RenyiLoss
-from certdp.plugins.contract import CONTRACT_VERSION, About, W, WeightedSample, norm
+from certdp.plugins.contract import CONTRACT_VERSION, About, Mechanism, W, WeightedSample, norm
 from certdp.verification.certificates import approximate
 from certdp.verification.certificates.writing import sealed
 from certdp.verification.checker.approximate import contour as contour
@@ -832,10 +832,10 @@ def test_many_parts_are_raised_to_few_that_dominate_them() -> None:
 def test_many_parts_of_which_one_has_no_lines_are_proven_by_orders() -> None:
     """Discrete Gaussian noise in a ball of no stated dimension is on none: 65 parts had no certificate."""
     ball = NormBall(norm=Norm.L1, radius=Public(1))
-    mechanisms = [GaussianSum(scale=Public(Fraction(40 + k, 4))) for k in range(64)]
+    mechanisms: list[Mechanism] = [GaussianSum(scale=Public(Fraction(40 + k, 4))) for k in range(64)]
     run = Plan(
         SampledRun(mechanism=mechanism, sampler=Poisson(rate=Public("1/4")), domain=ball)
-        for mechanism in (*mechanisms, DiscreteGaussian(scale=Public(5)))
+        for mechanism in [*mechanisms, DiscreteGaussian(scale=Public(5))]
     )
     answer = run.epsilon(Delta("1e-5"))
     certified = certdp.certificate(run, answer)
