@@ -27,7 +27,7 @@ from .guarded import Guarded, guarded, tests_folder
 from .killing import Bench, Ending, Guard, Outcome, claims_matching
 from .mutants import Mutant
 from .score import Fate, Score, Verdict
-from .traces import Traces
+from .traces import Found, Traces
 
 _MOST_SECONDS = 300.0  # that a claim or a file of tests may take where nothing is wrong
 _MOST_TESTS = 20.0  # seconds of tests that a mutant is shown to, the quickest of those that have killed nothing
@@ -158,6 +158,7 @@ class Benches:
     _tests: tuple[Path, ...] | None = None
     _bench: Bench | None = None
     _chances: dict[str, Chances] = field(factory=dict)
+    _held: dict[str, bool] = field(factory=dict)
     unfit: dict[str, None] = field(factory=dict)
 
     def __enter__(self) -> Self:
@@ -182,16 +183,47 @@ class Benches:
         return self._bench
 
     def attempt(self, mutated: Mutated, mutant: Mutant, planting: Callable[[], None]) -> Ending:
-        """Show a mutant to the guards of its module that execute its statement, the likeliest to notice first."""
-        bench, guards = self._load(test_files(mutated.tests)), self._guards(mutated)
-        reaching = [guard for guard in guards if _reaches(guard, mutant)] if isinstance(mutated, Guarded) else guards
+        """Show a mutant to the guards of its module that execute its statement, the likeliest to notice first.
+
+        Those come first of which it is remembered; what is not known of today's sources is traced where they notice
+        nothing.
+        """
         chances = self._chances.setdefault(mutated.module, Chances())
-        shown = list(_affordable(chances.in_order(reaching, mutant)))
-        ending = bench.attempt(planting, shown)
-        if ending.outcome is Outcome.UNPLANTED or (ending.outcome is Outcome.SURVIVED and self._is_imported(mutant)):
-            ending = attempt_anew(mutant, shown)
-        chances.learn(shown[: ending.tried], mutant, noticed=ending.outcome in (Outcome.KILLED, Outcome.TIMED_OUT))
+        shown: dict[str, Guard] = {}
+        ending = Ending(Outcome.SURVIVED, "", 0, 0.0)
+        for guards in self._lots(mutated):
+            reaching = guards if not isinstance(mutated, Guarded) else [g for g in guards if _reaches(g, mutant)]
+            new = [guard for guard in reaching if guard.name not in shown]
+            lot = list(_affordable(chances.in_order(new, mutant)))
+            shown |= {guard.name: guard for guard in lot}
+            if ending.outcome is Outcome.SURVIVED and (lot or not ending.tried):
+                ending = self._shown(planting, lot)
+                noticed = ending.outcome in (Outcome.KILLED, Outcome.TIMED_OUT)
+                chances.learn(lot[: ending.tried], mutant, noticed=noticed)
+            if ending.outcome not in (Outcome.SURVIVED, Outcome.UNPLANTED):
+                return ending
+        if ending.outcome is Outcome.UNPLANTED or self._is_imported(mutant):
+            return attempt_anew(mutant, [guard for guard in self._exact(mutated) if guard.name in shown])
         return ending
+
+    def _shown(self, planting: Callable[[], None], lot: list[Guard]) -> Ending:
+        """What becomes of a mutant before these guards; those that do not hold without it leave the list."""
+        assert self._bench is not None
+        while True:
+            ending = self._bench.attempt(planting, lot)
+            if ending.outcome not in (Outcome.KILLED, Outcome.TIMED_OUT) or not ending.tried:
+                return ending
+            noticing = lot[ending.tried - 1]
+            if self._holds(noticing):
+                return ending
+            lot.remove(noticing)
+
+    def _holds(self, guard: Guard) -> bool:
+        """Whether a guard is as expected where nothing is wrong: known of its trace, or tried once."""
+        if guard.name not in self._held:
+            assert self._bench is not None
+            self._held[guard.name] = self._bench.attempt(_plant_nothing, [guard]).outcome is Outcome.SURVIVED
+        return self._held[guard.name]
 
     def _is_imported(self, mutant: Mutant) -> bool:
         """Whether what importing the package computes may be other with the mutant."""
@@ -200,23 +232,54 @@ class Benches:
         imports = self.traces.known("import", True, executed_by_imports) or ()
         return not mutant.in_function or any(mutant.line in each.touched.get(mutant.module, ()) for each in imports)
 
-    def _guards(self, mutated: Mutated) -> list[Guard]:
-        claims = claims_matching(mutated.claims)
-        found = [guard for claim in claims for guard in self._traced(claim, is_claim=True)]
-        if len(found) < len(claims):
-            failing = sorted(set(claims) - {guard.name for guard in found})
-            raise InvalidValue("guards", failing[0], f"guards of {mutated.module} that are as expected")
-        return found + [
-            guard for file in test_files(mutated.tests) for guard in self._traced(str(file), is_claim=False)
-        ]
+    def _lots(self, mutated: Mutated) -> Iterator[Sequence[Guard]]:
+        """The guards of a module: all that are remembered, then those of one claim or file after the other."""
+        self._load(test_files(mutated.tests))
+        remembered, waiting = list[Guard](), list[tuple[str, bool]]()
+        for name, is_claim in _names(mutated):
+            guards, is_exact = self.traces.remembered(name, is_claim)
+            if is_exact:
+                self._note(name, guards)
+            else:
+                waiting.append((name, is_claim))
+            remembered += [guard for guard in guards or () if self._held.get(guard.name, True)]
+        yield remembered
+        for name, is_claim in sorted(waiting, key=lambda one: not (one[1] or _calls(one[0], mutated.module))):
+            yield self._traced(mutated, name, is_claim)
 
-    def _traced(self, name: str, *, is_claim: bool) -> tuple[Guard, ...]:
+    def _exact(self, mutated: Mutated) -> Iterator[Guard]:
+        for name, is_claim in _names(mutated):
+            yield from self._traced(mutated, name, is_claim)
+
+    def _traced(self, mutated: Mutated, name: str, is_claim: bool) -> tuple[Guard, ...]:
         assert self._bench is not None
         trace = partial(self._bench.trace, name, is_claim=is_claim, seconds=_MOST_SECONDS)
         found = self.traces.known(name, is_claim, trace)
+        if is_claim and not found:
+            raise InvalidValue("guards", name, f"guards of {mutated.module} that are as expected")
+        self._note(name, found)
+        return found or ()
+
+    def _note(self, name: str, found: Found) -> None:
+        """Note that guards are as expected, or that a file has none because it takes too long."""
         if found is None:
             self.unfit[Path(name).name] = None
-        return found or ()
+        self._held.update((guard.name, True) for guard in found or ())
+
+
+def _calls(file: str, module: str) -> bool:
+    """Whether a file of tests names a module."""
+    return module.rpartition(".")[2] in Path(file).read_text("utf-8")
+
+
+def _plant_nothing() -> None:
+    """Leave the library as it is."""
+
+
+def _names(mutated: Mutated) -> Iterator[tuple[str, bool]]:
+    """The claims of a module, then its files of tests, each with whether it is a claim."""
+    yield from ((claim, True) for claim in claims_matching(mutated.claims))
+    yield from ((str(file), False) for file in test_files(mutated.tests))
 
 
 def test_files(tests: Sequence[str]) -> tuple[Path, ...]:

@@ -1,6 +1,7 @@
 """What guards execute, as it was found: in memory, and in a checkout in a folder that is not part of it.
 
-What was found is good for as long as the source of the guard and of all modules that it executes is the same.
+What was found is exact for as long as the source of the guard and of all modules that it executes is the same. Later it
+tells which guards to try first, in the modules that are still the same.
 """
 
 from __future__ import annotations
@@ -35,15 +36,33 @@ class Traces:
     """The guards in each claim, by its id, and in each file of tests, by its path."""
 
     _found: dict[str, Found] = field(factory=dict)
+    _dated: dict[str, tuple[Guard, ...]] = field(factory=dict)
     _locks: dict[str, threading.Lock] = field(factory=dict)
 
     def known(self, name: str, is_claim: bool, trace: Callable[[], Found]) -> Found:
         """The guards of that name, traced if it was never done for what they are today."""
         with self._locks.setdefault(name, threading.Lock()):
             if name not in self._found:
-                kept = _kept(name, is_claim)
-                self._found[name] = kept if kept is not None else _keep(name, is_claim, trace())
+                kept, is_exact = _kept(name, is_claim)
+                self._found[name] = kept if is_exact else _keep(name, is_claim, trace())
             return self._found[name]
+
+    def remembered(self, name: str, is_claim: bool) -> tuple[Found, bool]:
+        """The guards of that name as far as they are known without a trace, and whether that is exact.
+
+        What is not may have changed since: then it is told of the modules alone that have not.
+        """
+        with self._locks.setdefault(name, threading.Lock()):
+            if name in self._found:
+                return self._found[name], True
+            if name in self._dated:
+                return self._dated[name], False
+            kept, is_exact = _kept(name, is_claim)
+            if is_exact:
+                self._found[name] = kept
+            else:
+                self._dated[name] = kept or ()
+            return kept, is_exact
 
 
 def _file(name: str) -> Path | None:
@@ -56,24 +75,30 @@ def _file(name: str) -> Path | None:
     return tests.parent / "run" / "mutation" / f"{short_digest(known_as)}.trace"
 
 
-def _kept(name: str, is_claim: bool) -> Found:
+def _kept(name: str, is_claim: bool) -> tuple[Found, bool]:
+    """What was found last, of the modules that are the same today, and whether that is exact."""
     file = _file(name)
     if file is None or not file.exists():
-        return None
+        return (), False
     told: dict[str, Any] = json.loads(zlib.decompress(file.read_bytes()))
-    if told["own"] != _own_digest(name, is_claim) or told["sources"] != _digests(told["sources"]):
-        return None
-    return tuple(
-        Guard(each, is_claim, seconds, {module: frozenset(lines) for module, lines in touched.items()}, shared)
+    today = _digests(told["sources"])
+    same = {module for module, digest in told["sources"].items() if digest == today[module]}
+    is_exact = told["own"] == _own_digest(name, is_claim) and len(same) == len(today)
+    if told["guards"] is None:
+        return None if is_exact else (), is_exact
+    found = (
+        Guard(each, is_claim, seconds, {m: frozenset(lines) for m, lines in touched.items() if m in same}, shared)
         for each, seconds, touched, shared in told["guards"]
     )
+    return tuple(found), is_exact
 
 
 def _keep(name: str, is_claim: bool, found: Found) -> Found:
+    """Keep what was found; of what does not end in time, that it does not."""
     file = _file(name)
-    if file is not None and found is not None:
-        touched = dict.fromkeys(module for guard in found for module in guard.touched)
-        guards = [
+    if file is not None:
+        touched = dict.fromkeys(module for guard in found or () for module in guard.touched)
+        guards = found and [
             (guard.name, guard.seconds, {m: sorted(lines) for m, lines in guard.touched.items()}, guard.shared)
             for guard in found
         ]
