@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidValue
-from certdp.accounting.pairs import FinitePair, LaplacePair, Pair
-from certdp.accounting.pairs.laws import DeltaLaw, LossCells, PureLaw
+from certdp.accounting.pairs import FinitePair, GaussianPair, LaplacePair, Pair
+from certdp.accounting.pairs.laws import DeltaLaw, LossCells, LossTransform, PureLaw
 from certdp.accounting.pairs.loss_distribution import composed_delta, composed_epsilon, composed_masses, follows
 from certdp.accounting.relations import Direction
 from tests.support.arb_numbers import arb_of
@@ -168,3 +168,49 @@ def test_the_distribution_follows_where_all_releases_say_the_same_of_theirs() ->
     assert float(chances.sum()) == pytest.approx(1)
     assert float(losses @ chances) == pytest.approx(float(3 * (Fraction(1, 3))) * 0.6931471805599453, rel=1e-3)
     assert composed_masses([finite, silent], Direction.REMOVE) is None
+
+
+class MomentsAlone(Silent):
+    """Also knows the moments of its loss, whatever they are."""
+
+    @property
+    def loss_transform(self) -> LossTransform | None:
+        return GaussianPair(Enclosure.of(1)).loss_transform
+
+
+def test_moments_alone_are_enough_where_all_releases_know_them() -> None:
+    third = FinitePair((Fraction(2, 3), Fraction(1, 3)), (Fraction(1, 3), Fraction(2, 3)))
+    moments, silent = (MomentsAlone(third), 1), (Silent(third), 1)
+    assert follows([moments, moments])
+    assert not follows([moments, silent])
+    assert not follows([moments, (Tables(third), 1)])
+
+
+def test_an_epsilon_below_0_is_refused() -> None:
+    third = FinitePair((Fraction(2, 3), Fraction(1, 3)), (Fraction(1, 3), Fraction(2, 3)))
+    with pytest.raises(InvalidValue, match="epsilon"):
+        composed_delta([(Silent(third, knows_delta=False), 1)], Enclosure.between(-1, 2), Direction.REMOVE)
+
+
+def test_more_releases_than_a_lattice_holds_are_bounded_by_one_and_by_all() -> None:
+    third = FinitePair((Fraction(2, 3), Fraction(1, 3)), (Fraction(1, 3), Fraction(2, 3)))
+    many = [(Tables(third), 2**70)]
+    level = Enclosure.of(Fraction(1, 4))
+    found = composed_delta(many, level, Direction.REMOVE)
+    assert (found.lower, found.upper) == (third._delta(level, Direction.REMOVE).lower, 1)
+    assert composed_epsilon(many, level, Direction.REMOVE).upper >= 2**69
+    with pytest.raises(InvalidValue, match="delta"):
+        composed_epsilon([(Tables(third, knows_delta=False), 2)], Enclosure.of(2), Direction.REMOVE)
+
+
+def test_what_may_lose_nothing_is_kept() -> None:
+    """A pure loss that is known to lie within an interval only bounds by its upper end."""
+
+    class Uncertain(Silent):
+        @property
+        def pure(self) -> PureLaw | None:
+            return lambda _: Enclosure.between(0, 1)
+
+    third = FinitePair((Fraction(2, 3), Fraction(1, 3)), (Fraction(1, 3), Fraction(2, 3)))
+    assert composed_epsilon([(Uncertain(third), 3)], Enclosure.of("0.1"), Direction.ADD).upper == 3
+    assert composed_delta([(Uncertain(third), 3)], Enclosure.of(2), Direction.ADD).upper == 1

@@ -33,11 +33,12 @@ from certdp.accounting.sampling.domains import NormBall
 from certdp.accounting.sampling.losses import GaussianLoss, LaplaceLoss, PureLoss, RenyiLoss, ZeroConcentratedLoss
 from certdp.accounting.sampling.rate import ALWAYS, SamplingRate
 from certdp.accounting.sampling.theorem_6 import realised
-from certdp.accounting.sampling.worst_cases import WorstCases, worst_cases
+from certdp.accounting.sampling.worst_cases import WorstCases, case_on_axis, worst_cases
 from tests.support.cases import examples
 
 BITS = 96
 NEAR = Fraction(1, 2**30)
+SAME = Fraction(1, 2**80)
 
 
 def ball(radius: str = "5", order: Norm = Norm.L2, dimension: int | None = 2) -> NormBall:
@@ -110,12 +111,10 @@ def rounded_to(root: Expression, record: tuple[Fraction, ...], end: int) -> Encl
     return enclose(root, box, precision=BITS)
 
 
-@pytest.mark.parametrize("precision", [24, 128])
 @pytest.mark.parametrize("rate", RATES, ids=lambda rate: str(rate.probability))
-def test_corners_cover_rates_and_weights_that_are_rounded_either_way(rate: SamplingRate, precision: int) -> None:
+def test_corners_cover_rates_and_weights_that_are_rounded_either_way(rate: SamplingRate) -> None:
     """And what is told to be reached is reached however they are rounded; so it is with a few bits alone."""
-    cases = worst_cases(GaussianLoss(W * norm(2) / 3), rate, ball(), precision=precision)
-    found, used = corners(cases), realised(rate)
+    used = realised(rate)
     shift_of = substitute(W * norm(2) / 3, {W: used.weight})
     records = [(Fraction(k, 16), Fraction(0)) for k in range(1, 81)]
     both = [
@@ -123,18 +122,43 @@ def test_corners_cover_rates_and_weights_that_are_rounded_either_way(rate: Sampl
         for x in records
         for end in (-1, 1)
     ]
-    assert all(any(shift <= s and q <= p for s, p in found) for shift, q in both)
-    assert all(0 <= p <= 1 for _, p in found)
-    if rate not in ALIGNED or precision == 24:
-        return
-    assert max(s for s, _ in found) <= max(shift for shift, _ in both) * (1 + NEAR)
-    assert max(p for _, p in found) <= max(q for _, q in both) * (1 + NEAR)
     largest = records[-1]
     ends = [tuple(rounded_to(root, largest, end).upper for root in (shift_of, used.probability)) for end in (-1, 1)]
-    for case in cases.reached:
+    for precision in (24, 128):
+        cases = worst_cases(GaussianLoss(W * norm(2) / 3), rate, ball(), precision=precision)
+        found = corners(cases)
+        assert all(any(shift <= s and q <= p for s, p in found) for shift, q in both)
+        assert all(0 <= p <= 1 for _, p in found)
+        assert not any(one != other and one[0] <= other[0] and one[1] <= other[1] for one in found for other in found)
+        if rate not in ALIGNED or precision == 24:
+            continue
+        assert max(s for s, _ in found) <= max(shift for shift, _ in both) * (1 + NEAR)
+        assert max(p for _, p in found) <= max(q for _, q in both) * (1 + NEAR)
+        for case in cases.reached:
+            assert isinstance(case.pair, GaussianPair)
+            assert all(case.pair.shift.lower <= s and case.rate.lower <= q for s, q in ends)
+            assert case.rate.upper <= 1
+
+
+@pytest.mark.parametrize("rate", RATES, ids=lambda rate: str(rate.probability))
+def test_the_case_of_a_record_on_an_axis_is_around_both_ends_of_its_rounding(rate: SamplingRate) -> None:
+    used, loss = realised(rate), W * norm(2) / 3
+    for size in map(Fraction, ("1/8", "2", "5")):
+        case = case_on_axis(GaussianLoss(loss), rate, size)
+        assert case is not None
         assert isinstance(case.pair, GaussianPair)
-        assert all(case.pair.shift.lower <= s and case.rate.lower <= q for s, q in ends)
-        assert case.rate.upper <= 1
+        for wide, root in ((case.pair.shift, substitute(loss, {W: used.weight})), (case.rate, used.probability)):
+            ends = [rounded_to(root, (size, Fraction(0)), end) for end in (-1, 1)]
+            if wide is case.rate:
+                ends = [end.minimum(1) for end in ends]
+            least, most = min(end.lower for end in ends), max(end.upper for end in ends)
+            assert least * (1 - SAME) <= wide.lower <= least * (1 + SAME)
+            assert most * (1 - SAME) <= wide.upper <= most * (1 + SAME)
+    assert case_on_axis(PureLoss(loss), rate, Fraction(1)) is None
+    never = SamplingRate(Constant(Fraction(0)), weighted=True)
+    rare = case_on_axis(GaussianLoss(loss), never, Fraction(1))
+    assert rare is not None
+    assert rare.rate == Enclosure.of(0)
 
 
 def test_a_loss_without_a_parameter_is_read_at_its_upper_ends() -> None:
