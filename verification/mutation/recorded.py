@@ -29,6 +29,8 @@ from .scoring import Mutated, everything, test_files
 from .traces import short_digest
 
 RECORD = Path(__file__).with_name("recorded.json")
+FEW = 4
+"""Mutants of a module: where fewer were run, that none survived says little."""
 
 
 class Freshness(Enum):
@@ -103,6 +105,11 @@ class Recorded:
     def suffices(self, each: int | None) -> bool:
         """Whether so many mutants were run, or all there were; None stands for all."""
         return self.run >= (self.mutants if each is None else min(each, self.mutants))
+
+    @property
+    def is_thin(self) -> bool:
+        """Whether fewer than `FEW` mutants were run, and not all."""
+        return not self.suffices(FEW)
 
     def is_of_source(self, mutated: Mutated) -> bool:
         """Whether the module, and its mutants, are those that were run; its guards may be others today."""

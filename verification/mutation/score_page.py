@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from .exemptions import Exemption
 from .intervals import Interval, Stratum, of_a_sample, of_strata
-from .recorded import Recorded
+from .recorded import FEW, Recorded
 
 _HEAD = """\
 What became of small faults planted in each module, when its mutants were last run; how they are planted and what must
@@ -65,7 +65,9 @@ def _lines(
     arguments: tuple[Exemption, ...],
 ) -> Iterator[str]:
     rows = {module: _row(module, record) for module, record in records.items()}
-    yield f"# Mutation score by module\n\n{_overall(list(rows.values()))}\n"
+    yield f"# Mutation score by module\n\n{_overall(list(rows.values()))}"
+    thin = sum(record.is_thin for record in records.values())
+    yield f"Of {thin} modules fewer than {FEW} were run, and not all: that none survived says little of these.\n"
     yield _HEAD
     yield f"| folder | modules | {_FIGURES} |\n|---|---:|---:|---:|---:|---:|---:|---:|---|"
     for folder, within in groupby(sorted(rows, key=_folder), key=_folder):

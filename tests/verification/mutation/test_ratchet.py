@@ -11,7 +11,12 @@ from certdp.verification.mutation.scoring import everything
 LEAST_SHARE = Fraction(185, 1000)
 """Of the mutants of all modules, those that were run: raise it whenever you can."""
 MOST_SURVIVORS = 0
-"""Mutants that nothing noticed and no argument exempts: each is owed a test. They are on the page of the score."""
+"""Mutants that nothing noticed and no argument exempts: each is owed a test. They are on the page of the score.
+
+Raise it where a larger sample of a module shows some that cannot be noticed at once: a smaller sample only hides them.
+"""
+MOST_THIN = 217
+"""Modules whose score rests on fewer than `recorded.FEW` mutants: lower it whenever you can."""
 
 
 def test_every_module_is_recorded() -> None:
@@ -29,6 +34,11 @@ def test_the_share_of_mutants_that_were_run_grows() -> None:
 def test_survivors_become_fewer() -> None:
     survivors = [(module, *key) for module, record in recorded.read().items() for key in record.survivors(module)]
     assert len(survivors) <= MOST_SURVIVORS, "kill them by tests, run them anew, or argue why nothing can notice them"
+
+
+def test_modules_are_not_hidden_behind_small_samples() -> None:
+    thin = [module for module, record in recorded.read().items() if record.is_thin]
+    assert len(thin) <= MOST_THIN, f"certdp mutants --record --each {recorded.FEW}, of the new ones among {thin}"
 
 
 def test_a_record_is_of_what_it_says() -> None:
