@@ -70,7 +70,7 @@ def some_shares(draw: st.DrawFn) -> list[Share]:
 
 def kept(shares: list[Share], end: Callable[[Enclosure], Fraction]) -> Fraction:
     """Π(1 − δ_l)^{n_l}."""
-    return prod((1 - end(share.delta)) ** share.times for share in shares)
+    return prod(((1 - end(share.delta)) ** share.times for share in shares), start=Fraction(1))
 
 
 def lower(number: Enclosure) -> Fraction:
@@ -88,10 +88,11 @@ def close(found: Enclosure, least: Fraction, most: Fraction) -> bool:
 
 @given(some_shares())
 def test_losses_of_shares_add(shares: list[Share]) -> None:
-    least, most = (sum(end(share.epsilon) * share.times for share in shares) for end in (lower, upper))
-    assert close(total_epsilon(shares), Fraction(least), Fraction(most))
-    least, most = (min(sum(end(share.delta) * share.times for share in shares), 1) for end in (lower, upper))
-    assert close(total_delta(shares), Fraction(least), Fraction(most))
+    zero = Fraction(0)
+    epsilons = [sum((end(share.epsilon) * share.times for share in shares), zero) for end in (lower, upper)]
+    assert close(total_epsilon(shares), *epsilons)
+    deltas = [sum((end(share.delta) * share.times for share in shares), zero) for end in (lower, upper)]
+    assert close(total_delta(shares), *(min(delta, Fraction(1)) for delta in deltas))
 
 
 @given(some_shares(), DELTAS)
