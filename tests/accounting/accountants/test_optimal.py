@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import product
 from math import comb
 
+import flint
 import numpy as np
 import pytest
 from hypothesis import given
@@ -37,6 +38,13 @@ KINDS = st.lists(
     st.tuples(st.builds(Fraction, st.integers(9, 24), st.just(8)), st.integers(1, 9)), min_size=1, max_size=2
 )
 WIDTH = Fraction(1, 2**10)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _precise_arb() -> Iterator[None]:
+    before, flint.ctx.prec = flint.ctx.prec, 300
+    yield
+    flint.ctx.prec = before
 
 
 def uncertain(kinds: Kinds) -> Pair:
