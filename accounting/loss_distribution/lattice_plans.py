@@ -102,7 +102,10 @@ class Shape(_Moments):
     def without_rarest(self, delta: float) -> Shape:
         """The shape of what the lattice holds for δ: larger losses count as infinite, and say nothing about tilts."""
         releases = sum(times for _, _, times in self.parts)
-        kept = [int(np.count_nonzero(_beyond(masses) > _RAREST * delta / releases)) for _, masses, _ in self.parts]
+        kept = [  # with the first that is too rare, up to which the lattice reaches
+            min(int(np.count_nonzero(_beyond(masses) > _RAREST * delta / releases)) + 1, masses.size)
+            for _, masses, _ in self.parts
+        ]
         whole = all(length == losses.size for length, (losses, _, _) in zip(kept, self.parts, strict=True))
         if whole or (self.only_atoms and self.common_spacing() is not None):  # a lattice may hold all of them exactly
             return self
@@ -110,11 +113,11 @@ class Shape(_Moments):
         _Moments.__init__(
             found,
             [
-                (losses[: max(length, 1)], masses[: max(length, 1)], times)
+                (losses[:length], masses[:length], times)
                 for length, (losses, masses, times) in zip(kept, self.parts, strict=True)
             ],
         )
-        return found
+        return found if found.greatest < _MUCH_LESS * self.greatest else self
 
     def common_spacing(self) -> float | None:
         """The largest spacing of which all distances of a part's single losses are multiples, if there is one."""
@@ -145,6 +148,7 @@ def _beyond(masses: Floats) -> Floats:
 
 _RAREST = 1e-7
 """What part of δ may be given to an infinite loss."""
+_MUCH_LESS = 1 / 8  # else windows as long as for all losses hold better what lies at the edges
 _INSIDE = 0.999
 _LEAST_TILT, _GREATEST_TILT = 1e-6, 1e6
 _HALVINGS = 30

@@ -171,3 +171,11 @@ def test_the_bound_of_what_a_split_moves(times: int, spacing: float, room: float
         )
         missing = scatter.missing(Enclosure.of(Fraction(epsilon / spacing), precision=64)).upper_float
         assert further <= true + missing + 1e-12
+
+
+@pytest.mark.parametrize("shift", ["4", "15"])
+def test_many_normal_releases_beside_others_keep_their_lower_end(shift: str) -> None:
+    """Where the window was laid out for too few losses, what lay beyond it was as much as all: the lower end was 0."""
+    law = response(Fraction(6, 5)).sampled(Enclosure.of("0.0174"))
+    cells = [(cells_of(GaussianPair(Enclosure.of(shift))), 1), (cells_of(law), 2300)]
+    assert gap(epsilon_by_lattice(cells, Enclosure.of("3e-7"))) < 2e-3
