@@ -129,6 +129,9 @@ GAUSSIAN = GaussianPair(Enclosure.of("1/4"))
 class PureAlone(Pair):
     """Loses 1, and says no more."""
 
+    def __repr__(self) -> str:  # ids of tests are the same in every process
+        return "PureAlone()"
+
     @property
     def pure(self) -> PureLaw | None:
         return lambda _: Enclosure.of(1)
