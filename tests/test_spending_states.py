@@ -48,6 +48,7 @@ from certdp.accounting.provenance import Public
 from certdp.accounting.relations import ADD_REMOVE, RECORD
 from certdp.accounting.sampling.domains import NormBall
 from certdp.accounting.sampling.releases import ResampleEach
+from certdp.accounting.sampling.strategies import Participation, ToeplitzStrategy
 from certdp.accounting.units import Delta, Order
 from certdp.dpis import engine
 from certdp.dpis.budget import DominatedAccounting
@@ -58,9 +59,12 @@ from certdp.dpis.optimisers import Sgd
 from certdp.dpis.run_account import RunAccount, open_account, restored_account
 from certdp.interoperation.opacus import CertifiedAccountant
 from certdp.ledger import IndividualAccount, Ledger
+from certdp.mechanisms.gaussian_sum import GaussianSum
 from certdp.mechanisms.laplace_sum import LaplaceSum
 from certdp.plugins.forks import can_fork, forked
 from certdp.runs.adaptive import AdaptiveRun, DominatedRun
+from certdp.runs.correlated import CorrelatedRun
+from certdp.runs.correlated_steps import CorrelatedSteps
 from certdp.runs.plan import Plan
 from certdp.runs.sampled import SampledRun
 from certdp.samplers.poisson import Poisson
@@ -116,6 +120,7 @@ NO_BUDGET = {
     "readers, writers and tallies of one pass": {
         "plugins.conformance.mechanism_releases._Searches",
         "src.certdp.commands.groups._Loaded",
+        "src.certdp.experiments.series.Series",
         "src.certdp.experiments.training_runs.Ledger",
         "src.certdp.durable.files._Draft",
         "src.certdp.interoperation.dp_events._Reader",
@@ -393,6 +398,15 @@ KINDS: dict[type[SpendingState], Kind] = {
         frozenset({"mechanism", "get_optimizer_hook_fn"}),
     ),
 }
+KINDS[CorrelatedSteps] = Kind(
+    lambda: CorrelatedRun(
+        mechanism=GaussianSum(noise_multiplier=Public(1)),
+        strategy=ToeplitzStrategy([1, 0.5], 4),
+        participation=Participation(times=1, apart=1),
+        domain=NormBall(norm=Norm.L2, radius=Public(1)),
+    ).begin(1),
+    {**_attributes("step"), "add": lambda steps: steps.add([[1.0]], ["a"])},
+)
 every_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 
 

@@ -63,6 +63,8 @@ def test_a_public_certificate_holds(certdp: Run, pair: tuple[Path, Path]) -> Non
         "audience": "public",
         "epsilon": [body["claim"]["supremum"]["lower"], body["claim"]["supremum"]["upper"]],
         "delta": 0.0,
+        "notion": "pure",
+        "parameters": {"epsilon": str(Fraction(body["claim"]["supremum"]["upper"])), "delta": "0"},
         "domain": "norm(1) <= 3",
         "distributions": ["certdp"],
         "assumptions": body["assumptions"],

@@ -141,7 +141,7 @@ WRITING: Mapping[str, tuple[str, str]] = {
     ),
     "epsilon": (f"epsilon {TWICE} --delta 1e-5 --certificate {{out}}/c --plot {{out}}/p.png", "p.png c"),
     "delta": (f"delta {TWICE} --epsilon 1 --certificate {{out}}/c --plot {{out}}/p.png", "p.png c"),
-    "risk": (f"risk {TWICE} --plot {{out}}/p.png", "p.png"),
+    "risk": (f"risk {TWICE} --plot {{out}}/p.png --certificate {{out}}/c", "c p.png"),
     "calibrate": (
         "calibrate --mechanism laplace-sum --sampler full --option radius=1 --find scale --epsilon 1 "
         "--certificate {out}/c --plot {out}/p.png",
@@ -159,6 +159,7 @@ WRITING: Mapping[str, tuple[str, str]] = {
         "reproduce is-fig4 --data {in}/records.csv --repetitions 1 --size 20 --output {out}/made",
         REPEATED,
     ),
+    "experiments": ("experiments --only stand-ins/pws-fig1 --output {out}/made", REPEATED),
     "pws release": (
         "pws release {in}/counts.csv --epsilon 1 --delta 1e-6 --output {out}/s.csv --certificate {out}/c "
         "--owner-report {out}/r",
@@ -198,6 +199,8 @@ HELD = Claim(
 
 READ = {
     "data",
+    "data_folder",
+    "page",
     "plan",
     "neighbours",
     "kc_trajectory",
@@ -208,7 +211,8 @@ READ = {
     "proof",
     "anchor",
 }
-"""Options that are paths, and that are read; an anchor is written by the ledger, whose tests kill it."""
+"""Options that are paths, and that are read; an anchor is written by the ledger, whose tests kill it, and a page whole
+after it was read (`tests/experiments/test_series.py`)."""
 
 
 def test_no_option_that_is_written_to_is_forgotten() -> None:

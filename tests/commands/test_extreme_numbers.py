@@ -145,6 +145,9 @@ COMMANDS = {
     "check": Command("check {}/certificate.json", {"--max-epsilon": "5", "--max-delta": "0"}),
     "check of records": Command("check {}/private.json --data {}/records.csv", {"--divide-by": "1"}),
     "verify-peer": Command("verify-peer {}/state.json", BUDGET),
+    "verify-peer at an order": Command("verify-peer {}/state.json", {"--order": "4", "--tau": "1"}),
+    "verify-peer a ρ": Command("verify-peer {}/state.json", {"--rho": "1"}),
+    "verify-peer a μ": Command("verify-peer {}/state.json", {"--mu": "1"}),
     "verify-peer without noise": Command("verify-peer {}/open.json", BUDGET),
     "dpis plan": Command(
         "dpis plan --epochs 2 --steps-per-epoch 3",

@@ -41,7 +41,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(data: Path | None, output: Path, *arguments: str) -> tuple[int, Any]:
-    given = [] if data is None else ["--data", str(data)]
+    given = [] if data is None else ["--data-folder", str(data)]
     result = CliRunner().invoke(app, ["experiments", *given, "--output", str(output), "--json", *arguments])
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
@@ -136,14 +136,14 @@ def test_a_missing_file_leaves_its_items_out_and_says_so(data: Path, tmp_path: P
     ("arguments", "named"),
     [
         (("--only", "nothing"), "only"),
-        (("--data", "nowhere"), "data"),
+        (("--data-folder", "nowhere"), "data-folder"),
         (("--output", "no/where"), "output"),
-        (("--markdown", "missing.md"), "markdown"),
+        (("--page", "missing.md"), "page"),
     ],
 )
 def test_bad_options_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: Any, named: str) -> None:
     monkeypatch.chdir(tmp_path)
-    result = CliRunner().invoke(app, ["experiments", *arguments])
+    result = CliRunner().invoke(app, ["experiments", "--output", "out", *arguments])
     assert result.exit_code == 2
     assert named in result.stderr
 
@@ -200,7 +200,7 @@ def test_tables_of_a_document_are_written_anew(data: Path, tmp_path: Path) -> No
     page.write_text(
         f"# Title\n\n<!-- results: is-table1 song covertype -->\nold\n<!-- end of results -->\n\n{old}after\n"
     )
-    run(data, out, "--markdown", str(page))
+    run(data, out, "--page", str(page))
     lines = page.read_text().splitlines()
     (row,) = record.summary["rows"]
     assert f"| Song | {row['n']} | 3 | {row['r']:.2f} | {row['mean_squared_norm']:,.2f} |" in lines
@@ -208,7 +208,7 @@ def test_tables_of_a_document_are_written_anew(data: Path, tmp_path: Path) -> No
     assert "old" not in lines
     assert old in page.read_text()  # nothing of it is made
     again = page.read_text()
-    run(data, out, "--markdown", str(page))
+    run(data, out, "--page", str(page))
     assert page.read_text() == again
 
 

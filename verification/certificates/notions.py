@@ -67,7 +67,7 @@ def certified_bound(run: RunStatement, bound: Bound) -> Certified:
     Raises:
         InvalidValue: for a loss that no certificate states, and where the checker does not prove anything near.
     """
-    kind, theorem, notion, answer, named = _asked(bound, run.group)
+    kind, theorem, notion, answer, named = _parts(bound, run.group)
     if run.group > 1:
         theorem += OF_GROUPS
     reason = "there is none for these losses"
@@ -93,7 +93,7 @@ def certified_bound(run: RunStatement, bound: Bound) -> Certified:
     )
 
 
-def _asked(bound: Bound, group: int) -> tuple[str, str, str, float, Callable[[Fraction], _Numbers]]:
+def _parts(bound: Bound, group: int) -> tuple[str, str, str, float, Callable[[Fraction], _Numbers]]:
     """The kind, its theorem and notion, the number that may be raised, and from it all of the claim.
 
     Raises:

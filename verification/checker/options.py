@@ -261,7 +261,7 @@ SAMPLERS: Final[dict[str, Plugin]] = {
         together=_hold_batch,
     ),
     "random-allocation": Plugin({"batches": _FROM_ONE_WHOLE}),
-    "shuffled": Plugin({"users": _FROM_ONE_WHOLE}),
+    "shuffled": Plugin({"users": _whole(1, 1 << 40)}),
     "dpis": Plugin(dict.fromkeys(("batch", "norm_sum", "clip"), _POSITIVE), together=_hold_norm_sum),
     "every-key": Plugin({}),
     "listed-rates": Plugin({"rates": _listing("numbers in [0, 1]", lambda number: 0 <= number <= 1)}),

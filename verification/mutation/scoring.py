@@ -197,7 +197,7 @@ class Benches:
             lot = list(_affordable(chances.in_order(new, mutant)))
             shown |= {guard.name: guard for guard in lot}
             if ending.outcome is Outcome.SURVIVED and (lot or not ending.tried):
-                ending = self._shown(planting, lot)
+                ending = self._ending(planting, lot)
                 noticed = ending.outcome in (Outcome.KILLED, Outcome.TIMED_OUT)
                 chances.learn(lot[: ending.tried], mutant, noticed=noticed)
             if ending.outcome not in (Outcome.SURVIVED, Outcome.UNPLANTED):
@@ -206,7 +206,7 @@ class Benches:
             return attempt_anew(mutant, [guard for guard in self._exact(mutated) if guard.name in shown])
         return ending
 
-    def _shown(self, planting: Callable[[], None], lot: list[Guard]) -> Ending:
+    def _ending(self, planting: Callable[[], None], lot: list[Guard]) -> Ending:
         """What becomes of a mutant before these guards; those that do not hold without it leave the list."""
         assert self._bench is not None
         while True:

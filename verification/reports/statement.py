@@ -72,7 +72,7 @@ class Statement:
 
     @property
     def variant(self) -> Variant:
-        """Of (ε, δ) pure where δ is 0, else approximate; of other notions what the registry has, or custom."""
+        """The notion as the registry names it: pure where δ is 0, else approximate; custom without a name there."""
         if self.delta is None:
             return _VARIANTS.get(self.claim.notion, Variant.CUSTOM)
         return Variant.PURE if self.delta == 0 else Variant.APPROXIMATE

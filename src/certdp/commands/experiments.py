@@ -11,13 +11,13 @@ import typer
 from attrs import frozen
 from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 
-from ..accounting.errors import InvalidValue
+from ..accounting.errors import InvalidValue, blamed_on
 from ..durable.files import write_whole
 from ..experiments.results import written_into
 from ..experiments.series import Item, Series, State
 from .answer import Answer, path_as_json
 from .answering import application
-from .options import Only, Seed
+from .options import Only, Output, Seed
 from .output import FAILED, Terminal
 from .page import Page
 from .progress import watched
@@ -59,19 +59,17 @@ class Made(Answer):
 
 def experiments(
     terminal: Terminal,
-    data: Annotated[
+    output: Output,
+    data_folder: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="With the files of the data; else stand-ins for all of them.")
     ] = None,
-    output: Annotated[Path, typer.Option(metavar="FOLDER", help="Of the results, each in a folder of its own.")] = Path(
-        "experiments"
-    ),
     only: Only = None,
     repetitions: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Runs of each kind; else as many as in the paper.")
     ] = None,
     seed: Seed = 0,
     made: Annotated[bool, typer.Option("--made", help="Make none; tell what is made.")] = False,
-    markdown: Annotated[
+    page: Annotated[
         Path | None, typer.Option(metavar="PAGE.md", help="Write the tables of this page anew, from what is made.")
     ] = None,
 ) -> Made:
@@ -79,15 +77,16 @@ def experiments(
 
     Interrupted, it goes on where it stopped; data with another content than those of the documents are refused.
     """
-    series = Series(data=data, output=output, repetitions=repetitions, seed=seed)
+    series = Series(data=data_folder, output=output, repetitions=repetitions, seed=seed)
     items = [item for item in series.items if only is None or any(fnmatchcase(item.name, glob) for glob in only)]
     if not items:
         names = ", ".join(item.name for item in series.items)
         raise InvalidValue("only", ", ".join(only or ()), f"a pattern of some of: {names}")
     if not output.absolute().parent.is_dir():
         raise InvalidValue("output", str(output), "a folder, or a new name in an existing one", "Create its parent")
-    text = None if markdown is None else _read(markdown)
-    series.check(items)
+    text = None if page is None else _read(page)
+    with blamed_on(data="data-folder"):
+        series.check(items)
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -98,16 +97,16 @@ def experiments(
         done = {item.name: place for place, item in enumerate(items)}
         tell = (lambda item, share: None) if bar is None else (lambda item, share: bar.reach(done[item.name] + share))
         states = list(series.known(items) if made else series.run(items, tell))
-    if markdown is not None and text is not None:
-        write_whole(markdown, written_into(text, output).encode())
-    return Made(states=tuple(states), output=output, page=markdown)
+    if page is not None and text is not None:
+        write_whole(page, written_into(text, output).encode())
+    return Made(states=tuple(states), output=output, page=page)
 
 
 def _read(path: Path) -> str:
     try:
         return path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise InvalidValue("markdown", str(path), "a page with tables to write anew", str(error)) from None
+        raise InvalidValue("page", str(path), "a page with tables to write anew", str(error)) from None
 
 
-command = application(experiments, about_data=True)
+command = application(experiments)

@@ -73,7 +73,7 @@ class PeerVerdict(Answer):
             "relation": self.described.run.relation.name,
             "claimed": {name: str(value) for name, value in self.claimed.items()},
             "verdict": self.verdict.finding.value,
-            self._asked: [lower, upper if isfinite(upper) else None],
+            self._parameter: [lower, upper if isfinite(upper) else None],
             "accountant": None if answer is None else answer.accountant.name,
             "assumptions": assumptions_as_json(self.described.assumptions),
             "certificate": path_as_json(self.certificate),
@@ -87,7 +87,7 @@ class PeerVerdict(Answer):
         run = self.described.run
         page.print(f"{self.described.releases:,} releases, as {self.described.source} describes them in {self.file}")
         page.bold(f"{self.stated}: {verdict.finding.value}")
-        lower, upper, sign = verdict.epsilon.lower, verdict.epsilon.upper, _SIGNS[self._asked]
+        lower, upper, sign = verdict.epsilon.lower, verdict.epsilon.upper, _SIGNS[self._parameter]
         if not isfinite(upper):
             page.print("no finite ε is proven at this δ", 2)
         elif lower is None:
@@ -102,12 +102,12 @@ class PeerVerdict(Answer):
             page.print(f"no certificate: {self.refused}", 2)
         if self.certified is not None:
             self.certified.show(page)
-            if self.certified.parameters[self._asked] > claimed[self._asked]:
+            if self.certified.parameters[self._parameter] > claimed[self._parameter]:
                 page.print("more than is claimed: no method of the independent checker is as sharp", 2)
         page.assumptions(self.described.assumptions)
 
     @property
-    def _asked(self) -> str:
+    def _parameter(self) -> str:
         """The number that is proven: of (ε, δ) it is ε."""
         return next(name for name in self.claimed if name not in ("delta", "order"))
 
@@ -123,7 +123,7 @@ class ClaimOptions(StatedBound):
 
     @property
     def claimed(self) -> Budget | _OtherBound:
-        """The claim.
+        """What is claimed of the run.
 
         Raises:
             InvalidValue: for none, several, or half of one, and for numbers out of range.

@@ -44,7 +44,7 @@ def written_into(text: str, output: Path) -> str:
     def anew(block: re.Match[str]) -> str:
         name, _, rest = block["name"].partition(" ")
         if name not in TABLES:
-            raise InvalidValue("markdown", f"results: {name}", f"one of {', '.join(TABLES)}", "Choose one of these")
+            raise InvalidValue("page", f"results: {name}", f"one of {', '.join(TABLES)}", "Choose one of these")
         lines = TABLES[name](results, *rest.split())
         made = block["old"] if lines is None else "\n" + "".join(f"{line}\n" for line in lines) + "\n"
         return f"<!-- results: {block['name']} -->\n{made}<!-- end of results -->"

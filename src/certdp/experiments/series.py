@@ -231,7 +231,7 @@ class Series:
         for item in items:
             if item.file is not None and item.file not in self._digests:
                 yield item, State.WANTING
-            elif (record := self._found(item)) is not None:
+            elif (record := self._record_of(item)) is not None:
                 yield item, State.FOUND if record.maker == this_maker() else State.FOUND_ELSEWHERE
             else:
                 yield item, State.TO_MAKE
@@ -266,7 +266,7 @@ class Series:
             "seed": self.seed,
         }
 
-    def _found(self, item: Item) -> Record | None:
+    def _record_of(self, item: Item) -> Record | None:
         """The record of an item that is finished, made from the same inputs, with all its files as they were."""
         folder = self.output / item.folder
         record = read_record(folder / f"{item.experiment}.json")

@@ -124,7 +124,7 @@ class CorrelatedRun(RunPart[Record]):
 
     @property
     def relation(self) -> AddRemove:  # type: ignore[override]
-        """Add/remove."""
+        """Records are added or removed."""
         return ADD_REMOVE
 
     @property
@@ -238,7 +238,7 @@ class CorrelatedRun(RunPart[Record]):
                 2^-22, with which noise is not drawn: `strategy.rounded()`.
         """
         parts = self.mechanism, self.strategy, self.participation, self.domain
-        return CorrelatedSteps.of(*parts, columns, outside, release_coins(coins))
+        return CorrelatedSteps(*parts, columns, outside, release_coins(coins))
 
     def schedule(self, count: int, *, coins: Coins | None = None) -> list[Members]:
         """Draw for each step which of so many records take part: each is in a group, drawn uniformly, and has turns.

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..accounting.enclosures.arguments import whole
 from ..accounting.errors import InvalidValue
 from ..accounting.exact import Floats, python_int
+from ..accounting.filters.spending import SpendingState, owned
 from ..accounting.norms import Norm
 from ..accounting.sampling.clipping import Outside, hold
 from ..accounting.sampling.domains import NormBall
@@ -69,31 +70,18 @@ class _Summed:
 
 
 @final
-@define(eq=False, repr=False)
-class CorrelatedSteps:
+class CorrelatedSteps(SpendingState):
     """Steps that are released one after the other; what `CorrelatedRun.begin` gives. Private, but for what it releases.
 
-    Attributes:
-        step: how many steps were released.
+    Guarantees:
+        No step is released twice: a copy, and a process forked from this one, would add the same noise to other sums.
+
+    Raises:
+        InvalidValue: as `CorrelatedRun.begin`; nothing is drawn.
     """
 
-    _strategy: Strategy
-    _participation: Schema
-    _domain: NormBall
-    _columns: int
-    _outside: Outside
-    _coins: Coins
-    _scale: Fraction
-    _unit: Fraction
-    _bits: int
-    _sums: deque[NDArray[Any]]
-    _estimate: _Estimate
-    _turns: dict[Hashable, tuple[int, int]] = Factory(dict)
-    step: int = 0
-
-    @classmethod
-    def of(
-        cls,
+    def __init__(
+        self,
         mechanism: GaussianSum,
         strategy: Strategy,
         participation: Schema,
@@ -101,12 +89,7 @@ class CorrelatedSteps:
         columns: int,
         outside: Outside,
         coins: Coins,
-    ) -> CorrelatedSteps:
-        """Look at what releases need, and draw nothing.
-
-        Raises:
-            InvalidValue: as `CorrelatedRun.begin`.
-        """
+    ) -> None:
         if domain is None or domain.norm not in (Norm.L1, Norm.L2):
             remedy = "Declare how long a record is at most: NormBall(norm=Norm.L2, radius=Public(…))"
             raise InvalidValue("domain", domain, "a ball of the ℓ1 or ℓ2 norm", remedy)
@@ -115,21 +98,23 @@ class CorrelatedSteps:
             raise InvalidValue("strategy", strategy, admissible, "Account for, and release with, strategy.rounded()")
         scale = mechanism.scaled(domain.radius.value, 1).scale.value
         assert scale is not None  # a noise multiplier was made one
-        estimate = _Summed() if isinstance(strategy, TreeStrategy) else _Solved(deque(maxlen=strategy.bands))
-        return cls(
-            strategy,
-            participation,
-            domain,
-            whole("columns", python_int(columns), 1),
-            outside,
-            coins,
-            scale,
-            noise_unit(scale, FINEST),
-            bits,
-            deque(maxlen=strategy.bands),
-            estimate,
-        )
+        self._strategy, self._participation, self._domain = strategy, participation, domain
+        self._columns = whole("columns", python_int(columns), 1)
+        self._outside, self._coins, self._scale = outside, coins, scale
+        self._unit, self._bits = noise_unit(scale, FINEST), bits
+        self._sums: deque[NDArray[Any]] = deque(maxlen=strategy.bands)
+        in_tree = isinstance(strategy, TreeStrategy)
+        self._estimate: _Estimate = _Summed() if in_tree else _Solved(deque(maxlen=strategy.bands))
+        self._turns: dict[Hashable, tuple[int, int]] = {}
+        self._released = 0
 
+    @property
+    def step(self) -> int:
+        """How many steps were released."""
+        with self._own():
+            return self._released
+
+    @owned
     def add(self, records: ArrayLike, members: ArrayLike) -> Floats:
         """Release the noisy sum of the next step.
 
@@ -144,8 +129,10 @@ class CorrelatedSteps:
             InvalidValue: after the last step, for records of another shape, and for a member that has taken part too
                 often, too lately, or in the turns of another group; nothing is released.
         """
-        if self.step == self._strategy.steps:
-            raise InvalidValue("step", self.step, f"the {self._strategy.steps} steps of the run", "Begin another run")
+        if self._released == self._strategy.steps:
+            raise InvalidValue(
+                "step", self._released, f"the {self._strategy.steps} steps of the run", "Begin another run"
+            )
         matrix = matrix_within(records, self._domain)
         if matrix.shape[1] != self._columns:
             raise InvalidValue("records", f"{matrix.shape[1]} columns", f"{self._columns} columns, as in every step")
@@ -169,21 +156,21 @@ class CorrelatedSteps:
         count, last = self._turns.get(name, (0, None))
         match self._participation:
             case Participation(times=times, apart=apart):
-                if count == times or (last is not None and self.step - last < apart):
+                if count == times or (last is not None and self._released - last < apart):
                     admissible = f"at most {times} times, at least {apart} steps apart"
                     raise InvalidValue("members", name, admissible, "Draw the batches by run.schedule(count)")
             case CyclicPoisson(groups=groups):
-                if last is not None and (self.step - last) % groups:
+                if last is not None and (self._released - last) % groups:
                     raise InvalidValue("members", name, "the turns of one group", "Draw them by run.schedule(count)")
-        return count + 1, self.step
+        return count + 1, self._released
 
     def _release(self, totals: Sequence[int]) -> Floats:
         large = max(map(abs, totals), default=0) >= _WHOLE
         self._sums.appendleft(np.array(totals, dtype=object if large else np.int64))
         fine = self._unit / (1 << self._bits)
-        rows = self._strategy.ending(self.step)
+        rows = self._strategy.ending(self._released)
         released = [self._noisy(row, fine) for row in rows]
-        self.step += 1
+        self._released += 1
         return self._estimate.next(rows, released)
 
     def _noisy(self, row: Floats, fine: Fraction) -> Floats:

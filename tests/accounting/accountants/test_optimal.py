@@ -67,7 +67,7 @@ def exact_delta(kinds: Kinds, epsilon: Fraction) -> tuple[Fraction, Fraction]:
     return middle - radius, middle + radius
 
 
-def told(finding: Finding | None) -> Finding:
+def known(finding: Finding | None) -> Finding:
     assert finding is not None
     assert finding.accountant == OPTIMAL
     return finding
@@ -78,7 +78,7 @@ def told(finding: Finding | None) -> Finding:
 def test_epsilon_suffices_at_the_least_delta_and_the_largest_losses(kinds: Kinds, level: str) -> None:
     delta = Fraction(level)
     pair = uncertain(kinds)
-    found = told(OPTIMAL.epsilon(WorstPairs((pair,), ()), Enclosure.between(delta, 2 * delta)))
+    found = known(OPTIMAL.epsilon(WorstPairs((pair,), ()), Enclosure.between(delta, 2 * delta)))
     assert not found.bounds.two_sided
     least, _ = exact_delta(kinds, found.upper)
     assert least <= delta
@@ -96,7 +96,7 @@ def test_epsilon_suffices_at_the_least_delta_and_the_largest_losses(kinds: Kinds
 def test_delta_suffices_at_the_least_epsilon_and_the_largest_losses(kinds: Kinds, level: Fraction) -> None:
     pair = uncertain(kinds)
     epsilon = Enclosure.between(level, level + 1)
-    found = told(OPTIMAL.delta(WorstPairs((pair,), ()), epsilon))
+    found = known(OPTIMAL.delta(WorstPairs((pair,), ()), epsilon))
     least, most = exact_delta(kinds, level)
     assert least <= found.upper <= most * Fraction(101, 100) + WIDTH**4
     advanced = ADVANCED.delta(WorstPairs((pair,), ()), epsilon)
@@ -108,29 +108,29 @@ def test_the_worst_run_counts_and_its_theorem_is_named() -> None:
     equal = compose_pairs([RandomisedResponsePair(Enclosure.of("0.1")).repeated(50)])
     different = Composed((equal, RandomisedResponsePair(Enclosure.of("0.2")).repeated(30)))
     delta, epsilon = Enclosure.of("1e-5"), Enclosure.of(1)
-    alone = [told(OPTIMAL.epsilon(WorstPairs((pair,), ()), delta)) for pair in (equal, different)]
-    both = told(OPTIMAL.epsilon(WorstPairs((equal, different), ()), delta))
+    alone = [known(OPTIMAL.epsilon(WorstPairs((pair,), ()), delta)) for pair in (equal, different)]
+    both = known(OPTIMAL.epsilon(WorstPairs((equal, different), ()), delta))
     assert alone[0].upper < alone[1].upper == both.upper
     assert [str(found.theorems[1].statement) for found in (*alone, both)] == [
         "Theorem 3.3",
         "Theorem 1.5",
         "Theorem 1.5",
     ]
-    alone = [told(OPTIMAL.delta(WorstPairs((pair,), ()), epsilon)) for pair in (equal, different)]
-    assert alone[0].upper < alone[1].upper == told(OPTIMAL.delta(WorstPairs((different, equal), ()), epsilon)).upper
+    alone = [known(OPTIMAL.delta(WorstPairs((pair,), ()), epsilon)) for pair in (equal, different)]
+    assert alone[0].upper < alone[1].upper == known(OPTIMAL.delta(WorstPairs((different, equal), ()), epsilon)).upper
 
 
 def test_where_nothing_is_lost_or_nothing_known() -> None:
     nothing, silent = RandomisedResponsePair(Enclosure.of(0)), Pair()
     delta, epsilon = Enclosure.of("1e-5"), Enclosure.of("0.5")
-    assert told(OPTIMAL.epsilon(WorstPairs((nothing,), ()), delta)).upper == 0
-    assert told(OPTIMAL.delta(WorstPairs((nothing,), ()), epsilon)).upper == 0
+    assert known(OPTIMAL.epsilon(WorstPairs((nothing,), ()), delta)).upper == 0
+    assert known(OPTIMAL.delta(WorstPairs((nothing,), ()), epsilon)).upper == 0
     for pairs in (WorstPairs((silent,), ()), WorstPairs((nothing, silent), ())):
         assert OPTIMAL.epsilon(pairs, delta) is None
         assert OPTIMAL.delta(pairs, epsilon) is None
     some = WorstPairs((RandomisedResponsePair(Enclosure.of(1)),), ())
-    assert told(OPTIMAL.epsilon(some, Enclosure.between(0, "0.1"))).upper == 1
-    assert told(OPTIMAL.delta(some, Enclosure.of(1))).upper == 0
+    assert known(OPTIMAL.epsilon(some, Enclosure.between(0, "0.1"))).upper == 1
+    assert known(OPTIMAL.delta(some, Enclosure.of(1))).upper == 0
     assert OPTIMAL.epsilon(WorstPairs((GaussianPair(Enclosure.of(1)),), ()), Enclosure.of(0)) is None
 
 

@@ -45,6 +45,8 @@ def test_a_public_certificate_holds(certdp: Run, pair: tuple[Path, Path]) -> Non
         "audience": "public",
         "epsilon": [None, 1.0],
         "delta": 0.0,
+        "notion": "pure",
+        "parameters": {"epsilon": "1", "delta": "0"},
         "domain": "norm(1) <= 5",
         "distributions": ["certdp"],
         "assumptions": ran.json["assumptions"],

@@ -16,7 +16,7 @@ from certdp.experiments.experiment import ExperimentOptions
 from certdp.mechanisms.lloyd import Split
 
 
-def asked(name: str, data: Path, out: Path) -> ExperimentOptions:
+def options(name: str, data: Path, out: Path) -> ExperimentOptions:
     return ExperimentOptions(
         name=name,
         data=data,
@@ -59,7 +59,7 @@ def _brief(monkeypatch: pytest.MonkeyPatch) -> None:
 def rows(name: str, data: Path, out: Path) -> list[dict[str, Any]]:
     out.mkdir(exist_ok=True)
     found: list[dict[str, Any]] = (
-        EXPERIMENTS[name].prepare(asked(name, data, out)).compute(lambda _: None).summary["rows"]
+        EXPERIMENTS[name].prepare(options(name, data, out)).compute(lambda _: None).summary["rows"]
     )
     return found
 

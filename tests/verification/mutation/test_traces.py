@@ -65,7 +65,7 @@ def test_what_takes_too_long_is_tried_once(sources: dict[str, str]) -> None:
     assert Traces().remembered("a", False) == ((), False)
 
 
-class Noticing:
+class Bench:
     """A bench whose guards notice mutants, or fail where there is none."""
 
     def __init__(self, by: Iterable[str], failing: Iterable[str]) -> None:
@@ -108,7 +108,7 @@ def planted() -> None:
 def test_a_hint_that_fails_without_a_mutant_notices_none(
     by: list[str], failing: list[str], expected: str | None, traced: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bench, benches = Noticing(by, failing), Benches()
+    bench, benches = Bench(by, failing), Benches()
     monkeypatch.setattr("certdp.verification.mutation.scoring._names", lambda _: iter([(n, False) for n in HINTS]))
     monkeypatch.setattr("certdp.verification.mutation.scoring._calls", lambda *_: True)
     monkeypatch.setattr(Benches, "_load", lambda *_: bench)

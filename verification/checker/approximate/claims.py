@@ -102,7 +102,7 @@ def _one(method: Any) -> None:
 
 
 class Approximate(Composed):
-    """(epsilon, delta)."""
+    """A claim of (epsilon, delta)."""
 
     kind = "composed-approximate"
     notion = "approximate"
@@ -236,12 +236,12 @@ class ZeroConcentrated(_Summed):
 
     @property
     def words(self) -> str:
-        """Give rho."""
+        """Give rho by its name."""
         return f"{in_decimals(self._rho)}-zero-concentrated differential privacy"
 
     @property
     def parameters(self) -> tuple[tuple[str, Fraction], ...]:
-        """Give rho."""
+        """Give rho by its name."""
         return (("rho", self._rho),)
 
 
@@ -266,12 +266,12 @@ class Gaussian(_Summed):
 
     @property
     def words(self) -> str:
-        """Give mu."""
+        """Give mu by its name."""
         return f"{in_decimals(self._mu)}-Gaussian differential privacy"
 
     @property
     def parameters(self) -> tuple[tuple[str, Fraction], ...]:
-        """Give mu."""
+        """Give mu by its name."""
         return (("mu", self._mu),)
 
 
@@ -320,9 +320,9 @@ class Risk(Composed):
     @property
     def words(self) -> str:
         """Give the rates."""
-        return ", ".join(self._told())
+        return ", ".join(self._words())
 
-    def _told(self) -> Iterator[str]:
+    def _words(self) -> Iterator[str]:
         for rate in self._rates:
             bound = in_decimals(Fraction(rate["bound"]), up=rate["rate"] != _BAYES_RISK)
             at = "" if rate["at"] is None else f" at {_AT[rate['rate']]} {exactly(Fraction(rate['at']))}"
@@ -330,7 +330,7 @@ class Risk(Composed):
 
     @property
     def parameters(self) -> tuple[tuple[str, Fraction], ...]:
-        """The bounds."""
+        """Give the bounds by name."""
         return tuple((rate["rate"], Fraction(rate["bound"])) for rate in self._rates)
 
     @property
