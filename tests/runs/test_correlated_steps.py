@@ -103,8 +103,7 @@ def test_large_sums_are_exact() -> None:
     mechanism = GaussianSum(scale=Public(1))
     run = CorrelatedRun(mechanism=mechanism, strategy=BANDED, participation=Participation(times=12), domain=ball)
     steps = run.begin(1, coins=Coins.seeded(6))
-    for _ in range(3):
-        found = steps.add([[2.0**60]], [0])
+    *_, found = [steps.add([[2.0**60]], [0]) for _ in range(3)]
     assert abs(found[0] / 2.0**60 - 1) < 1e-15
 
 
