@@ -120,7 +120,6 @@ NO_BUDGET = {
     "readers, writers and tallies of one pass": {
         "plugins.conformance.mechanism_releases._Searches",
         "src.certdp.commands.groups._Loaded",
-        "src.certdp.experiments.series.Series",
         "src.certdp.experiments.training_runs.Ledger",
         "src.certdp.durable.files._Draft",
         "src.certdp.interoperation.dp_events._Reader",

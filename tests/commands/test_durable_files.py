@@ -141,7 +141,7 @@ WRITING: Mapping[str, tuple[str, str]] = {
     ),
     "epsilon": (f"epsilon {TWICE} --delta 1e-5 --certificate {{out}}/c --plot {{out}}/p.png", "p.png c"),
     "delta": (f"delta {TWICE} --epsilon 1 --certificate {{out}}/c --plot {{out}}/p.png", "p.png c"),
-    "risk": (f"risk {TWICE} --plot {{out}}/p.png --certificate {{out}}/c", "c p.png"),
+    "risk": (f"risk {TWICE} --certificate {{out}}/c --plot {{out}}/p.png", "p.png c"),
     "calibrate": (
         "calibrate --mechanism laplace-sum --sampler full --option radius=1 --find scale --epsilon 1 "
         "--certificate {out}/c --plot {out}/p.png",

@@ -19,6 +19,7 @@ from .answer import Answer, path_as_json
 from .answering import application
 from .options import Only, Output, Seed
 from .output import FAILED, Terminal
+from .outputs import check_folder
 from .page import Page
 from .progress import watched
 
@@ -82,18 +83,10 @@ def experiments(
     if not items:
         names = ", ".join(item.name for item in series.items)
         raise InvalidValue("only", ", ".join(only or ()), f"a pattern of some of: {names}")
-    if not output.absolute().parent.is_dir():
-        raise InvalidValue("output", str(output), "a folder, or a new name in an existing one", "Create its parent")
+    check_folder(output)
     text = None if page is None else _read(page)
-    with blamed_on(data="data-folder"):
-        series.check(items)
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.percentage:3.0f} %"),
-        TimeRemainingColumn(),
-    )
-    with watched(terminal, float(len(items)), *columns) as bar:
+    columns = BarColumn(), TextColumn("{task.percentage:3.0f} %"), TimeRemainingColumn()
+    with blamed_on(data="data-folder"), watched(terminal, float(len(items)), *columns) as bar:
         done = {item.name: place for place, item in enumerate(items)}
         tell = (lambda item, share: None) if bar is None else (lambda item, share: bar.reach(done[item.name] + share))
         states = list(series.known(items) if made else series.run(items, tell))

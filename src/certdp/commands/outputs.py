@@ -45,6 +45,16 @@ def check_places(data: Files | None, places: Mapping[str, Path | None], *, folde
             raise InvalidValue(name, str(path), f"another file than that of --{other}", "Choose another name")
 
 
+def check_folder(output: Path) -> None:
+    """Refuse a folder of results that could not be made, before any work is done.
+
+    Raises:
+        InvalidValue: where the folder that it lies in is missing.
+    """
+    if not output.absolute().parent.is_dir():
+        raise InvalidValue("output", str(output), "a folder, or a new name in an existing one", "Create its parent")
+
+
 def checked_certificate(name: str, content: bytes) -> bytes:
     """A certificate that the independent checker accepts.
 

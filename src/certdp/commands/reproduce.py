@@ -11,7 +11,7 @@ import typer
 from attrs import frozen
 from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 
-from ..accounting.errors import InvalidValue, blamed_on
+from ..accounting.errors import blamed_on
 from ..data import Reading
 from ..experiments.catalogue import experiment_named
 from ..experiments.experiment import Experiment, ExperimentOptions, Prepared
@@ -21,6 +21,7 @@ from .answer import Answer
 from .answering import application
 from .options import AnyData, AnyOutput, Array, DivideBy, Seed, Transpose
 from .output import Terminal
+from .outputs import check_folder
 from .page import Page
 from .progress import watched
 
@@ -96,8 +97,8 @@ def reproduce(
     Pictures, and the CSV behind them, are written to the folder of --output.
     """
     found = experiment_named(experiment)
-    if output is not None and not output.absolute().parent.is_dir():
-        raise InvalidValue("output", str(output), "a folder, or a new name in an existing one", "Create its parent")
+    if output is not None:
+        check_folder(output)
     asked = ExperimentOptions(
         name=experiment,
         data=data,

@@ -69,12 +69,12 @@ class Results:
         network = (networks or SmallNetworks()).name
         path = self.output / folder / RUNS
         if not path.exists():
-            return Training(network, ())
+            return Training(())
         try:
             rows = tuple(csv.DictReader(io.StringIO(path.read_text("utf-8"), newline="")))
             wanted = {"purpose": "result", "network": network}
             found = (row for row in rows if all(row[name] == value for name, value in wanted.items()))
-            return Training(network, tuple(found))
+            return Training(tuple(found))
         except (OSError, ValueError, KeyError, csv.Error) as error:
             raise InvalidValue("output", str(path), "a table of runs", str(error)) from None
 
@@ -84,13 +84,11 @@ class Results:
 class Training:
     """Finished training runs on one set of data, by networks of one kind."""
 
-    network: str
     runs: tuple[Mapping[str, str], ...]
 
     def of(self, **setting: str) -> list[Mapping[str, str]]:
         """The runs with these figures, in the order of their coins; others as in Table 3."""
         wanted = {
-            "network": self.network,
             "method": "dpis",
             "divider": "0.8",
             "multiplier": "5.0",

@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import platform
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from functools import partial
 from importlib.metadata import version
@@ -192,55 +192,60 @@ class Series:
     output: Path
     repetitions: int | None = None
     seed: int = 0
-    _digests: dict[str, str] = field(init=False, factory=dict, repr=False)
 
     @property
     def items(self) -> tuple[Item, ...]:
         """All items of the series."""
         return on_stand_ins() if self.data is None else SERIES
 
-    def check(self, items: Iterable[Item]) -> None:
+    def check(self, items: Iterable[Item]) -> frozenset[str]:
         """Find out whether the data that items need are those that they should be; a file that is not there may be.
 
+        Returns:
+            The names of the files that are there.
+
         Raises:
-            InvalidValue: for a file with another content.
+            InvalidValue: for a folder that is none, and a file with another content.
         """
         if self.data is not None and not self.data.is_dir():
             raise InvalidValue(
                 "data", str(self.data), "a folder with the files of the data", "Create it, or leave it out"
             )
+        there = set()
         for name in dict.fromkeys(item.file for item in items):
             path = self._path(name)
             if name is None or path is None or not path.exists():
                 continue
-            self._digests[name] = _digest(path)
-            if self._digests[name] != DIGESTS[name]:
+            if (digest := _digest(path)) != DIGESTS[name]:
                 raise InvalidValue(
                     "data",
-                    f"{path}, of SHA-256 {self._digests[name]}",
+                    f"{path}, of SHA-256 {digest}",
                     f"the file of SHA-256 {DIGESTS[name]}",
                     "Fetch it anew, or name other data by `certdp reproduce`",
                 )
+            there.add(name)
+        return frozenset(there)
 
-    def known(self, items: Iterable[Item]) -> Iterator[tuple[Item, State]]:
-        """Say of each item what is known of it; `check` comes before.
+    def known(self, items: Sequence[Item]) -> Iterator[tuple[Item, State]]:
+        """Say of each item what is known of it, once all data are checked.
 
         Raises:
-            InvalidValue: for a record that cannot be read.
+            InvalidValue: as `check`, before anything else, and for a record that cannot be read.
         """
+        there = self.check(items)
         for item in items:
-            if item.file is not None and item.file not in self._digests:
+            if item.file is not None and item.file not in there:
                 yield item, State.WANTING
             elif (record := self._record_of(item)) is not None:
                 yield item, State.FOUND if record.maker == this_maker() else State.FOUND_ELSEWHERE
             else:
                 yield item, State.TO_MAKE
 
-    def run(self, items: Iterable[Item], tell: Tell) -> Iterator[tuple[Item, State]]:
-        """Make what is not made yet, and say of each item what became of it; `check` comes before.
+    def run(self, items: Sequence[Item], tell: Tell) -> Iterator[tuple[Item, State]]:
+        """Make what is not made yet, and say of each item what became of it.
 
         Raises:
-            InvalidValue: for a folder that cannot be written, or a record that cannot be read.
+            InvalidValue: as `known`, and for a folder that cannot be written.
         """
         for item, state in self.known(items):
             if state is State.TO_MAKE:
@@ -256,7 +261,7 @@ class Series:
         return {
             "experiment": item.experiment,
             "file": item.file,
-            "sha256": None if item.file is None else self._digests[item.file],
+            "sha256": None if item.file is None else DIGESTS[item.file],
             "array": item.reading.array,
             "transpose": item.reading.transpose,
             "divide_by": str(item.reading.divide_by),
