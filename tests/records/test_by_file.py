@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import stat
-import time
+import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -273,25 +274,32 @@ class TestRefusals:
         assert [file.name for file in sorted(into.glob("*.parquet"))] == ["00000-0.npy.parquet", "00001-1.npy.parquet"]
 
 
-def _weigh(data: Path, into: Path) -> None:
+def _weigh(data: Path, into: Path, killed_at: float = math.inf) -> int:
+    """Weigh, and count the calls; at the `killed_at`-th the process is killed."""
+    calls = 0
+
+    def count(*_: object) -> None:
+        nonlocal calls
+        calls += 1
+        if calls >= killed_at:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.setprofile(count)
     weighed(data, into)
+    sys.setprofile(None)
+    return calls
 
 
 @pytest.mark.parametrize("kills", [4, pytest.param(200, marks=pytest.mark.soundness)])
-def test_killed_at_random_times_and_altered_in_between(kills: int, tmp_path: Path) -> None:
+def test_killed_at_random_calls_and_altered_in_between(kills: int, tmp_path: Path) -> None:
     """What is there in the end is what a call makes that nothing interrupts, of the files as they are in the end."""
     generator = np.random.default_rng(kills)
     data, into = save(tmp_path / "data"), tmp_path / "weights"
     weighed(data, tmp_path / "first")  # which loads what it needs
-    start = time.perf_counter()
-    weighed(data, tmp_path / "second")
-    whole_time = time.perf_counter() - start
+    calls = _weigh(data, tmp_path / "second")
     killed = 0
     for _ in range(kills):
-        child = in_child(partial(_weigh, data, into))
-        time.sleep(generator.uniform(0, whole_time))
-        os.kill(child, signal.SIGKILL)
-        killed += ended(child) < 0
+        killed += ended(in_child(partial(_weigh, data, into, int(generator.integers(1, calls))))) < 0
         if generator.random() < 0.3:  # as long, and as old, as before
             file = data / f"{generator.integers(0, len(CUTS) + 1)}.npy"
             before, records = file.stat(), np.load(file)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import sys
+import traceback
 from collections.abc import Callable
 
 
-def in_child(body: Callable[[], None]) -> int:
-    """Run something in a forked process, which ends with it."""
+def in_child(body: Callable[[], object]) -> int:
+    """Run something in a forked process, which ends with it; status 1 where it raised, which standard error tells."""
     child = os.fork()
     if child:
         return child
@@ -15,6 +17,9 @@ def in_child(body: Callable[[], None]) -> int:
     try:
         body()
         status = 0
+    except BaseException:
+        traceback.print_exc()
+        sys.stderr.flush()
     finally:
         os._exit(status)
 
