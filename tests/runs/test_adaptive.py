@@ -25,7 +25,7 @@ from certdp.accounting.guarantees import Guarantee, compose, for_groups
 from certdp.accounting.norms import Norm
 from certdp.accounting.notions import Approximate, GaussianDP, Pure, Renyi, ZeroConcentrated
 from certdp.accounting.provenance import Public, Released
-from certdp.accounting.relations import ADD_REMOVE, ELEMENT, RECORD
+from certdp.accounting.relations import ADD_REMOVE, ELEMENT, RECORD, REPLACE, ZERO_OUT, Change, User
 from certdp.accounting.sampling.domains import NormBall
 from certdp.accounting.sampling.releases import ResampleEach, SampleOnce
 from certdp.accounting.units import Delta, Epsilon
@@ -129,8 +129,8 @@ class TestPaidFromAFilter:
             run.pay(laplace(10, domain=NormBall(norm=Norm.L1, radius=Public(5))))
         with pytest.raises(InvalidType, match="Fix a budget beforehand"):
             AdaptiveRun(Pure(ONE))  # type: ignore[call-overload]
-        with pytest.raises(InvalidValue, match="whose unit is a record"):
-            AdaptiveRun(PureFilter(Pure(ONE), relation=ADD_REMOVE, unit=ELEMENT))  # type: ignore[arg-type]
+        with pytest.raises(InvalidValue, match="whose unit is a record or a user"):
+            AdaptiveRun(PureFilter(Pure(ONE), relation=ADD_REMOVE, unit=ELEMENT))
         assert run.filter.number == 0
 
     def test_many_parameters_chosen_one_from_another_stay_cheap_to_account_for(self) -> None:
@@ -142,6 +142,60 @@ class TestPaidFromAFilter:
             scale = 3 if scale == 2 else 2
         assert run.filter.number == 60
         assert len(str(run.guarantee.derivation)) < 2000
+
+
+@pytest.mark.parametrize("relation", [ADD_REMOVE, REPLACE, ZERO_OUT])
+@pytest.mark.parametrize("unit", [RECORD, User(contributions=3)])
+class TestOtherUnitsAndRelations:
+    """Steps about what the filter is about, and no others, with parameters that the run chose."""
+
+    def run(self, relation: Change, unit: Any) -> AdaptiveRun[ZeroConcentrated, Change, Any]:
+        budget = ZeroConcentrated(ONE)
+        return AdaptiveRun(ZeroConcentratedFilter(budget, relation=relation, unit=unit, domain=ROUND))
+
+    def step(self, scale: Public[int] | Released[int], relation: Change, unit: Any) -> SampledRun[Any]:
+        return SampledRun(
+            mechanism=GaussianSum(scale=scale),
+            sampler=Poisson(rate=Public(1)),
+            domain=ROUND,
+            relation=relation,
+            unit=unit,
+        )
+
+    def test_chosen_parameters_cost_what_public_ones_do(self, relation: Change, unit: Any) -> None:
+        run = self.run(relation, unit)
+        run.release(self.step(Public(20), relation, unit), DATA)
+        chosen = self.step(run.chosen(10), relation, unit)
+        run.release(chosen, DATA)
+        records = (1 if unit == RECORD else 3) * (2 if relation == REPLACE else 1)  # so far, in radii, may the sum move
+        expected = Fraction(records**2, 2) * (Fraction(1, 400) + Fraction(1, 100))
+        assert run.filter.spent.rho.contains(expected)
+        assert run.filter.spent.rho.upper - expected < Fraction(1, 10**12)
+        with pytest.raises(InvalidValue, match="Account for adaptive runs by a filter"):
+            chosen.zero_concentrated()
+        with pytest.raises(InvalidValue, match=r"step: got a parameter chosen"):
+            self.run(relation, unit).pay(chosen)
+
+    def test_a_released_parameter_is_charged_or_refused(self, relation: Change, unit: Any) -> None:
+        cost: Guarantee[Pure, Change, Any] = Guarantee(
+            bound=Pure(ONE / 10), relation=relation, unit=unit, derivation=Theorem("a", "b").conclude()
+        )
+        if (relation, unit) == (ADD_REMOVE, RECORD):
+            run = self.run(relation, unit)
+            run.pay(self.step(Released(10, cost), relation, unit))
+            assert run.filter.spent.rho.lower > Fraction(1, 200) + Fraction(49, 10_000)  # ε·tanh(ε/2) at ε = 1/10
+        else:
+            with pytest.raises(InvalidValue, match="released parameters, are accounted for under that alone"):
+                self.step(Released(10, cost), relation, unit)
+
+    def test_steps_about_something_else_are_refused(self, relation: Change, unit: Any) -> None:
+        run = self.run(relation, unit)
+        for other in (ADD_REMOVE, REPLACE, ZERO_OUT):
+            for whose in (RECORD, User(contributions=2), User(contributions=3)):
+                if (other, whose) != (relation, unit):
+                    with pytest.raises(InvalidValue, match=r"cost\.(unit|relation)"):
+                        run.pay(self.step(Public(20), other, whose))
+        assert run.filter.number == 0
 
 
 class TestNoAccountant:

@@ -23,7 +23,7 @@ from ..accounting.guarantees import Guarantee, require
 from ..accounting.notions import Approximate, Bound, Pure
 from ..accounting.pairs.domination import dominates
 from ..accounting.provenance import Payment, Released
-from ..accounting.relations import RECORD, Record, Relation, require_same
+from ..accounting.relations import ELEMENT, RECORD, Record, Relation, require_same
 from ..accounting.sampling.batches import BatchRate
 from ..accounting.sampling.clipping import Outside
 from ..accounting.sampling.releases import Releases, ResampleEach, SampleOnce
@@ -34,7 +34,7 @@ from ..plugins.contract import Coins, Release
 from ..plugins.contract.coins import seeded_run
 from .digests import plan_digest
 from .plan import Plan
-from .run import Answer
+from .run import Answer, U
 from .sampled import SampledRun
 
 B = TypeVar("B", bound=Bound)
@@ -52,12 +52,12 @@ class NoAccountant(InvalidType, AttributeError):
 
 
 @final
-class AdaptiveRun(SpendingState, Generic[B, R]):
+class AdaptiveRun(SpendingState, Generic[B, R, U]):
     """Releases chosen step by step, each paid from a filter before it happens.
 
     Args:
-        filter: the budget, fixed beforehand, and its account; for the records of its one domain. A ledger's own rule
-            unless given.
+        filter: the budget, fixed beforehand, and its account; for the records of its one domain, or for users with at
+            most so many of them. Steps are about its unit and its relation. A ledger's own rule unless given.
         ledger: what holds the account instead, so that other processes pay from it too.
 
     Guarantees:
@@ -65,16 +65,16 @@ class AdaptiveRun(SpendingState, Generic[B, R]):
 
     Raises:
         InvalidType: for anything else.
-        InvalidValue: for a unit other than records, and for a filter that is not the rule of the ledger.
+        InvalidValue: for a filter of keyed data, and for one that is not the rule of the ledger.
     """
 
     @overload
-    def __init__(self, filter: Filter[B, R, Record]) -> None: ...
+    def __init__(self, filter: Filter[B, R, U]) -> None: ...
 
     @overload
-    def __init__(self: AdaptiveRun[Any, Any], *, ledger: Ledger) -> None: ...
+    def __init__(self: AdaptiveRun[Any, Any, Any], *, ledger: Ledger) -> None: ...
 
-    def __init__(self, filter: Filter[B, R, Record] | None = None, *, ledger: Ledger | None = None) -> None:
+    def __init__(self, filter: Filter[B, R, U] | None = None, *, ledger: Ledger | None = None) -> None:
         if ledger is not None:
             require("ledger", ledger, Ledger, "Open it: certdp.Ledger(…)")
             if filter is not None:
@@ -83,14 +83,14 @@ class AdaptiveRun(SpendingState, Generic[B, R]):
             filter = ledger.rule
         require("filter", filter, Filter, "Fix a budget beforehand, such as ZeroConcentratedFilter(…)")
         assert filter is not None
-        if filter.unit != RECORD:
-            raise InvalidValue("filter", filter.unit, "a filter whose unit is a record")
+        if filter.unit == ELEMENT:
+            raise InvalidValue("filter", filter.unit, "a filter whose unit is a record or a user", "A step has records")
         self.filter = filter
         self.ledger = ledger
         self._is_private = True
 
     @property
-    def guarantee(self) -> Guarantee[B, R, Record]:
+    def guarantee(self) -> Guarantee[B, R, U]:
         """The budget: what the whole run costs, however it goes on.
 
         Raises:
@@ -100,7 +100,7 @@ class AdaptiveRun(SpendingState, Generic[B, R]):
             raise seeded_run("guarantee")
         return self.filter.guarantee if self.ledger is None else self.ledger.guarantee
 
-    def cost(self, step: SampledRun | Plan) -> Guarantee[B, Any, Any]:
+    def cost(self, step: SampledRun[U] | Plan[U]) -> Guarantee[B, Any, Any]:
         """What a step costs in the filter's notion, at the values that its released parameters have; nothing is spent.
 
         Where there are such parameters it is a cost for this run's filter, and no guarantee.
@@ -111,11 +111,11 @@ class AdaptiveRun(SpendingState, Generic[B, R]):
         _require_step(step)
         return self.filter.cost_of(step.counted_by(self._account))
 
-    def would_exceed(self, step: SampledRun | Plan) -> Truth:
+    def would_exceed(self, step: SampledRun[U] | Plan[U]) -> Truth:
         """Whether a step would exceed the budget; an undecided one is refused as well."""
         return self._account.would_exceed(self.cost(step))
 
-    def pay(self, step: SampledRun | Plan, *, request: str | None = None) -> Spent[B, R, Record]:
+    def pay(self, step: SampledRun[U] | Plan[U], *, request: str | None = None) -> Spent[B, R, U]:
         """Pay for a step that is released elsewhere, once, after this.
 
         Args:
@@ -130,7 +130,7 @@ class AdaptiveRun(SpendingState, Generic[B, R]):
 
     def release(
         self,
-        step: SampledRun,
+        step: SampledRun[U],
         records: ArrayLike,
         outside: Outside = Outside.CLIP,
         *,
@@ -166,17 +166,17 @@ class AdaptiveRun(SpendingState, Generic[B, R]):
         """
         paid = CHOSEN.conclude(assumptions=[Assumption("counted under the budget", str(self.filter.budget))])
         nothing = Pure(Enclosure.of(0))
-        cost = Guarantee(bound=nothing, relation=self.filter.relation, unit=RECORD, derivation=paid)
+        cost = Guarantee(bound=nothing, relation=self.filter.relation, unit=self.filter.unit, derivation=paid)
         return Released(value, Payment(cost, self._account))
 
     @property
-    def _account(self) -> Filter[B, R, Record] | Ledger:
+    def _account(self) -> Filter[B, R, U] | Ledger:
         """What pays: runs that share it may use the parameters that each other chose."""
         return self.filter if self.ledger is None else self.ledger
 
     def _pay(
-        self, step: SampledRun | Plan, cost: Guarantee[B, Any, Any], coins: Coins, request: str | None
-    ) -> Spent[B, R, Record]:
+        self, step: SampledRun[U] | Plan[U], cost: Guarantee[B, Any, Any], coins: Coins, request: str | None
+    ) -> Spent[B, R, U]:
         if self.ledger is None:
             if request is not None:
                 raise InvalidValue("request", request, "none, without a ledger", "AdaptiveRun(ledger=ledger) has ids")
@@ -346,7 +346,7 @@ class DominatedRun(SpendingState):
         return evolve(answer, guarantee=guarantee)
 
 
-def _require_step(step: SampledRun | Plan) -> None:
+def _require_step(step: SampledRun[Any] | Plan[Any]) -> None:
     if not isinstance(step, SampledRun | Plan):
         raise InvalidType("step", step, "SampledRun or a Plan", "A step is fixed before it is released")
 

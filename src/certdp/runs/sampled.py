@@ -255,7 +255,7 @@ class SampledRun(RunPart[U]):
                 f"{own.name} per record, which {mechanism.name} covers on samples by {sampler.name}",
                 "Other changes follow for mechanisms that cover add-remove, on samplers that cover the change",
             )
-        if not isinstance(self.drawing, StatedRate) or self.payments:
+        if not isinstance(self.drawing, StatedRate) or any(payment.account is None for payment in self.payments):
             raise InvalidValue(
                 parameter,
                 value,
