@@ -34,7 +34,7 @@ from certdp.dpis.gradients import FLOAT_GRADIENTS, Evaluation, Identity, Weighti
 from certdp.dpis.models import LabelledData, Logistic, RecordModel
 from certdp.dpis.optimisers import Sgd
 from certdp.dpis.pictures import plot_history, plot_steps
-from certdp.dpis.run_account import open_account
+from certdp.dpis.run_account import EpochNoise, open_account
 from certdp.dpis.sampling import FloatArray, IntArray, TwoStage, norm_error
 from certdp.dpis.step_sums import ImportanceSampling, _stale_bias
 from certdp.plugins.contract import Coins
@@ -304,13 +304,71 @@ def test_a_number_of_records_that_changes_stops_the_run(plan: RunPlan) -> None:
 
 
 def test_a_step_of_dpis_evaluates_few_records() -> None:
-    """Not more than k·b on average, beside the pass over all norms."""
+    """Not more than k·b on average, each once, beside the pass over all norms."""
     random = np.random.default_rng(6)
     records = Fixed(random.uniform(0, 1, (400, 1)) ** 4)
     result = train(records, PLAN, proposals=Proposals(multiplier=Fraction(3)))
-    per_step = (records.evaluated - 3 * 400) / 30
-    accepted = np.mean(result.history.private_columns().reveal()["accepted"])
-    assert per_step <= 3 * 20 + accepted + 10
+    proposed = np.sum(result.history.private_columns().reveal()["proposed"])
+    assert records.evaluated - 3 * 400 == proposed
+    assert proposed / 30 <= 3 * 20 + 10
+
+
+def a_step(records: int = 300) -> tuple[EpochNoise, ImportanceSampling, Fixed]:
+    """An epoch's noise, bounds that are stale by up to a factor of 4, and records of which some are longer than C."""
+    random = np.random.default_rng(records)
+    model = Fixed(random.standard_normal((records, 3)) * random.uniform(0, 0.8, (records, 1)))
+    account = open_account(plan_of(size=PublicSize(size=Public(records))))
+    account.pay_norm_sum(0, 1)
+    noise = account.begin_epoch(Fraction(records, 2), 1)
+    sampling = ImportanceSampling(TwoStage(multiplier=2, floor="0.01", error=model.error))
+    stale = model.evaluate(np.arange(records)).norms * random.uniform(0.25, 4, records)
+    sampling.begin(stale, noise.clip)
+    return noise, sampling, model
+
+
+class InParts:
+    """A model that asks for weights in parts, as it pleases."""
+
+    def __init__(self, model: Fixed, parts: Any) -> None:
+        self.model, self.parts = model, parts
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.model, name)
+
+    def weighted_sum(self, indices: IntArray, weighting: Weighting, unit: float) -> tuple[Integers, Evaluation]:
+        added = [self.model.weighted_sum(part, weighting, unit) for part in self.parts(indices)]
+        return sum(total for total, _ in added), Evaluation.joined([found for _, found in added])
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("size", [1, 7, 10_000])
+def test_one_pass_adds_what_two_passes_would(seed: int, size: int) -> None:
+    """Propose, evaluate, accept, and only then a second pass over those accepted: the same sum, bit for bit."""
+    noise, sampling, model = a_step()
+    two, bounds, coins = sampling.two_stage, sampling.bounds.copy(), Coins.seeded(seed)
+    first = two.propose(bounds, norm_sum=noise.norm_sum, batch=noise.batch, coins=coins)
+    norms = model.evaluate(first.indices).norms
+    second = two.accept(norms, bounds[first.indices], coins=coins)
+    accepted = first.indices[second.indices]
+    expected, _ = model.weighted_sum(accepted, lambda found: two.weights(found, noise.length), float(noise.unit))
+    parts = InParts(model, lambda indices: np.split(indices, np.arange(size, len(indices), size)))
+    found = sampling.sum(parts, noise, Coins.seeded(seed))
+    assert np.array_equal(found.total, expected)
+    assert 0 < found.figures.accepted == len(accepted) < found.figures.proposed == len(first.indices)
+    assert found.figures.expected_accepted == pytest.approx(second.expected.reveal())
+    assert np.array_equal(sampling.bounds[first.indices], two.bounds(norms, noise.clip))
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [lambda indices: [indices, indices], lambda indices: [indices, indices[:1]], lambda indices: [indices[:-1]]],
+    ids=["all twice", "one twice", "one left out"],
+)
+def test_a_record_has_one_coin(parts: Any) -> None:
+    """Two coins would let a record in at twice its rate, and one that was left out may have been added unasked."""
+    noise, sampling, model = a_step()
+    with pytest.raises(InvalidValue, match="one weight for each record"):
+        sampling.sum(InParts(model, parts), noise, Coins.seeded(1))
 
 
 def test_stale_bounds_bias_and_the_history_says_how_much() -> None:

@@ -7,6 +7,7 @@ import io
 import json
 import math
 import stat
+import statistics
 from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
@@ -23,6 +24,7 @@ from certdp.dpis import engine
 from certdp.experiments import dpis_tables, networks, training_data, training_runs
 from certdp.experiments.catalogue import EXPERIMENTS
 from certdp.experiments.dpis_tables import RUNS
+from certdp.experiments.results import written_into
 from certdp.experiments.training_data import WORDS, read_training_data, stand_in
 from certdp.experiments.training_runs import DPIS, METHODS, Adaptation, Ledger, Outcome, Setting, interval
 
@@ -65,6 +67,19 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_tables_are_the_catalogue_s() -> None:
     of_small = [name for name in EXPERIMENTS if name.startswith("dpis-table") and not name.endswith(("cnn", "lstm"))]
     assert of_small == list(TABLES)
+
+
+@pytest.mark.slow
+def test_pairs_share_their_coins_and_are_told_run_by_run(tmp_path: Path) -> None:
+    run("dpis-paired", "--epsilon", "4", "--repetitions", 3, "--output", tmp_path / "one")
+    made = [row for row in rows(tmp_path / "one" / RUNS) if row["purpose"] == "result"]
+    accuracies = {(row["method"], row["repetition"]): 100 * float(row["private_test_accuracy"]) for row in made}
+    gains = [accuracies["dpis", number] - accuracies["dp-sgd", number] for number in "012"]
+    half = 4.302653 * statistics.stdev(gains) / math.sqrt(3)  # Student's t for 2 degrees of freedom
+    page = written_into("<!-- results: dpis-paired one -->\n<!-- end of results -->", tmp_path).splitlines()
+    assert f"| DPIS over DP-SGD, run by run | not made | not made | {np.mean(gains):.2f} ± {half:.2f} |" in page
+    ahead = sum(gain > 0 for gain in gains)
+    assert f"| runs in which DPIS is ahead | 0 of 0 | 0 of 0 | {ahead} of 3 |" in page
 
 
 @pytest.mark.slow

@@ -7,20 +7,24 @@ import json
 import math
 import stat
 from fractions import Fraction
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from certdp.accounting.keyed.reporting import KeyTable, Ppswor
 from certdp.accounting.keyed.stability_histograms import Threshold
 from certdp.accounting.units import Delta, Epsilon
 from certdp.commands.app import app
-from certdp.experiments import pws_errors, pws_fractions, pws_probabilities
+from certdp.experiments import pws_errors, pws_fractions, pws_order, pws_probabilities
 from certdp.experiments.key_frequencies import KeyFrequencies
 from certdp.experiments.pws_curves import Setting
+from certdp.experiments.pws_order import kendall, kendall_of_sample
 
 TENTH, THOUSANDTH = Fraction(1, 10), Fraction(1, 1000)
 
@@ -38,6 +42,8 @@ def _few_places(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pws_errors, "FILE_THRESHOLDS", (None, Fraction(1, 100)))
     monkeypatch.setattr(pws_errors, "HIGHEST", 100)
     monkeypatch.setattr(pws_errors, "SELECTED", 100)
+    monkeypatch.setattr(pws_order, "KEYS", 300)
+    monkeypatch.setattr(pws_order, "THRESHOLDS", (None, Fraction(1, 100)))
 
 
 @pytest.fixture
@@ -204,6 +210,60 @@ def test_figures_of_single_frequencies(name: str, tmp_path: Path, monkeypatch: p
             assert 0 < float(row["sbh"]) < float(row["sbh_tight"]) <= float(row["pws"]) <= float(row["sampling"])
 
 
+# Order
+
+
+def pairwise(counts: list[int], scores: list[float]) -> list[int]:
+    """1 for each pair of unequal counts that scores order alike, −1 where they do otherwise, 0 for a tie."""
+    pairs = combinations(zip(counts, scores, strict=True), 2)
+    return [int(np.sign(one[0] - two[0]) * np.sign(one[1] - two[1])) for one, two in pairs if one[0] != two[0]]
+
+
+@given(st.lists(st.tuples(st.integers(1, 4), st.integers(0, 3)), min_size=2, max_size=9))
+def test_kendall_is_the_mean_over_pairs(keys: list[tuple[int, int]]) -> None:
+    counts, scores = [one for one, _ in keys], [float(score) for _, score in keys]
+    assume(len(set(counts)) > 1)
+    assert kendall(np.array(counts), np.array(scores)) == pytest.approx(np.mean(pairwise(counts, scores)), abs=1e-12)
+
+
+@given(st.lists(st.tuples(st.integers(1, 3), st.fractions(0, 1, max_denominator=8)), min_size=2, max_size=3))
+def test_kendall_of_a_sample_is_its_mean_over_all_samples(groups: list[tuple[int, Fraction]]) -> None:
+    """Each key is in the sample or not, independently; one that is not scores 0."""
+    counts = [frequency for frequency, (keys, _) in enumerate(groups, 1) for _ in range(keys)]
+    rates = [rate for keys, rate in groups for _ in range(keys)]
+    expected = Fraction(0)
+    for kept in product((False, True), repeat=len(counts)):
+        chance = math.prod(rate if here else 1 - rate for rate, here in zip(rates, kept, strict=True))
+        order = pairwise(counts, [count * here for count, here in zip(counts, kept, strict=True)])
+        expected += chance * Fraction(sum(order), len(order))
+    found = kendall_of_sample(np.array([float(rate) for _, rate in groups]), np.array([float(k) for k, _ in groups]))
+    assert found == pytest.approx(float(expected), abs=1e-12)
+
+
+@pytest.mark.slow
+def test_releases_are_what_was_expected_of_them(counts: Path, tmp_path: Path) -> None:
+    """Order and sum within six standard errors, or a twentieth; what a sample states lacks what `counted` tells."""
+    found = run("pws-order", "--data", counts, "--repetitions", 4, "--output", tmp_path / "out")
+    assert "not for publication" in found["notice"]
+    assert [row["tau"] for row in found["rows"]] == [None, 0.01]
+    for row in found["rows"]:
+        assert row["kendall_found"] == pytest.approx(row["kendall"], abs=0.05)
+        assert row["sum_found"] == pytest.approx(row["sum_bias"], abs=6 * row["sum_deviation"] / 2)
+        assert row["sum_bias"] < row["sum_stated_bias"] - 0.1
+        assert row["counted_at_1"] < 0.2 < 0.9 < row["counted_at_512"]
+        assert row["kendall"] <= row["kendall_not_private"] <= 1
+        assert row["rank_of_1"] == pytest.approx(1, abs=1)
+    assert found["rows"][0]["kendall_not_private"] == 1
+    assert (tmp_path / "out/pws-order.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_keys_of_one_frequency_have_no_order(tmp_path: Path) -> None:
+    path = tmp_path / "same.tsv"
+    path.write_text("a\t3\nb\t3\n", encoding="utf-8")
+    error = run("pws-order", "--data", path)["error"]
+    assert (error["parameter"], error["admissible"]) == ("data", "keys of at least two frequencies")
+
+
 # Files of counts
 
 
@@ -231,6 +291,8 @@ def test_counts_of_a_file(name: str, counts: Path, tmp_path: Path) -> None:
         (("pws-fig2", "--transpose"), "transpose"),
         (("pws-fig2", "--array", "X"), "array"),
         (("pws-fig2", "--divide-by", "2"), "divide-by"),
+        (("pws-order", "--size", 3), "size"),
+        (("pws-order", "--data", "absent.tsv"), "data"),
     ],
 )
 def test_refusals(arguments: tuple[str, ...], parameter: str, counts: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -69,7 +69,8 @@ def reproduce(
         str,
         typer.Argument(
             metavar="EXPERIMENT",
-            help="is-fig1 to is-fig7, is-table1 to is-table3, pws-fig1 to pws-fig6, dpis-fig1, dpis-table3 to -table8.",
+            help="is-fig1 to is-fig7, is-table1 to is-table3, pws-fig1 to pws-fig6, pws-order, dpis-fig1, dpis-paired, "
+            "dpis-table3 to -table8, dpis-table3-cnn, dpis-table3-lstm.",
         ),
     ],
     terminal: Terminal,

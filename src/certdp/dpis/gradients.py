@@ -34,7 +34,10 @@ FLOAT_GRADIENTS = (RECORDS_APART, INDEPENDENT_CONTRIBUTIONS, REAL_VALUED_NOISE)
 _LARGEST = 2.0**62
 
 Weighting: TypeAlias = Callable[[FloatArray], FloatArray]
-"""Norms of gradients to the finite factors ≥ 0 that they are multiplied by; 0 for a record to be left out."""
+"""Norms of gradients to the finite factors ≥ 0 that they are multiplied by; 0 for a record to be left out.
+
+It may draw coins, of which each record has one: it is asked once for each record, in their order, in parts or at once.
+"""
 
 
 @final
@@ -134,7 +137,7 @@ class RecordGradients(Protocol):
 
         Args:
             indices: of the records.
-            weighting: norms to weights.
+            weighting: norms to weights; asked once for each record, in their order.
             unit: of a public grid, a power of two.
 
         Returns:

@@ -16,10 +16,11 @@ import numpy as np
 from attrs import define, field, frozen
 
 from ..accounting.bulk.record_rows import Integers
+from ..accounting.errors import InvalidValue
 from ..plugins.contract import Coins
 from .gradients import Evaluation, RecordGradients
 from .run_account import EpochNoise
-from .sampling import LEAST_NORM, FloatArray, TwoStage, Uniform
+from .sampling import FloatArray, TwoStage, Uniform
 
 
 @final
@@ -89,6 +90,55 @@ def _no_bounds() -> FloatArray:
 
 @final
 @define(eq=False)
+class _SecondStage:
+    """Stage two as a weighting: coins decide by its norm whether a record is added, and at which length.
+
+    A model may ask in parts. Each record has one coin: with two it would enter at more than its rate. A model that asks
+    in another order pairs norms with the ĝ of others, which biases the sum; no rate rises above that of stage one.
+
+    Attributes:
+        two_stage: the sampler.
+        noise: of the epoch.
+        bounds: ĝ of the records of stage one.
+        coins: of the step.
+        asked: how many records have had their coin.
+        accepted: how many of them stayed.
+        expected: the expected number of these.
+    """
+
+    two_stage: TwoStage
+    noise: EpochNoise
+    bounds: FloatArray
+    coins: Coins
+    asked: int = 0
+    accepted: int = 0
+    expected: float = 0.0
+
+    def __call__(self, norms: FloatArray) -> FloatArray:
+        """Return weights that bring the gradients accepted to the length K̃/Ñ, and 0 for the others."""
+        bounds = self.bounds[self.asked : self.asked + len(norms)]
+        self.asked += len(norms)
+        if len(bounds) != len(norms):
+            raise self._asked_wrongly()
+        drawn = self.two_stage.accept(norms, bounds, coins=self.coins)
+        self.accepted += len(drawn.indices)
+        self.expected += drawn.expected.reveal()
+        weights = np.zeros(len(norms))
+        weights[drawn.indices] = self.two_stage.weights(norms[drawn.indices], self.noise.length)
+        return weights
+
+    def require_all_asked(self) -> None:
+        """Raises InvalidValue where the model left out a record: it would not be known whether it was added."""
+        if self.asked != len(self.bounds):
+            raise self._asked_wrongly()
+
+    def _asked_wrongly(self) -> InvalidValue:
+        found = f"a weighted_sum of {len(self.bounds)} records that asks for {self.asked} weights"
+        return InvalidValue("records", found, "one weight for each record, in their order", "Mend weighted_sum")
+
+
+@final
+@define(eq=False)
 class ImportanceSampling:
     """DPIS: two stages, the bounds ĝ renewed from the norms of whatever was proposed.
 
@@ -105,20 +155,19 @@ class ImportanceSampling:
         self.bounds = self.two_stage.bounds(norms, clip)
 
     def sum(self, records: RecordGradients, noise: EpochNoise, coins: Coins) -> StepSum:
-        """Propose, evaluate, accept, add vectors of length K̃/Ñ."""
+        """Propose, evaluate, accept, add vectors of length K̃/Ñ: one pass, in which norms decide who is added."""
         two = self.two_stage
         first = two.propose(self.bounds, norm_sum=noise.norm_sum, batch=noise.batch, coins=coins)
-        found = records.evaluate(first.indices)
         bounds, rates = self.bounds[first.indices], first.rates[first.indices]
-        second = two.accept(found.norms, bounds, coins=coins)
-        accepted = first.indices[second.indices]
-        total, _ = records.weighted_sum(accepted, partial(_lengths, two, noise), float(noise.unit))
+        second = _SecondStage(two, noise, bounds, coins)
+        total, found = records.weighted_sum(first.indices, second, float(noise.unit))
+        second.require_all_asked()
         self.bounds[first.indices] = two.bounds(found.norms, noise.clip)
         figures = StepFigures(
             proposed=len(first.indices),
-            accepted=len(second.indices),
+            accepted=second.accepted,
             expected_proposed=first.expected.reveal(),
-            expected_accepted=second.expected.reveal(),
+            expected_accepted=second.expected,
             dropped=_dropped(found),
             loss=_mean_loss(found.losses, rates),
             stale_bias=_stale_bias(found.norms, bounds, rates, float(noise.clip)),
@@ -170,15 +219,6 @@ def noisy_sum(
     drawn = sampling.sum(records, noise, coins)
     cells = drawn.total + coins.gaussian_cells(noise.scale / noise.unit, records.dimension)
     return np.asarray(cells * float(noise.unit), dtype=np.float64), drawn.figures
-
-
-def _lengths(two: TwoStage, noise: EpochNoise, norms: FloatArray) -> FloatArray:
-    """Weights that bring gradients to the length K̃/Ñ, but 0 where there is no direction.
-
-    The norms are computed anew in the pass that adds the vectors, and may have become useless since acceptance.
-    """
-    usable = np.isfinite(norms) & (norms >= LEAST_NORM)
-    return np.where(usable, two.weights(np.where(usable, norms, 1.0), noise.length), 0.0)
 
 
 def _dropped(found: Evaluation) -> int:

@@ -13,6 +13,7 @@ from . import (
     figure_2,
     pws_errors,
     pws_fractions,
+    pws_order,
     pws_probabilities,
     table_1,
     times,
@@ -46,6 +47,7 @@ _WEIGHTED_SAMPLING: Mapping[str, Experiment] = {
     "pws-fig4": CountExperiment("PWS Figure 4: share of keys against τ", pws_fractions.against_threshold, True),
     "pws-fig5": CountExperiment("PWS Figure 5: bias per key, error of sums against τ", pws_errors.bias, True),
     "pws-fig6": CountExperiment("PWS Figure 6: variance per key", pws_errors.variance, False),
+    "pws-order": pws_order.OrderExperiment("PWS Section 6: order and sums from private samples"),
 }
 _TRAINING: Mapping[str, Experiment] = {
     "dpis-fig1": dpis_figure_1.NoiseExperiment("DPIS Figure 1: noise multipliers by epoch"),
@@ -67,6 +69,13 @@ _TRAINING: Mapping[str, Experiment] = {
         "ε",
         Recurrent(),
         3,
+    ),
+    "dpis-paired": TrainingExperiment(
+        "DPIS Table 3: DPIS and DP-SGD, more runs with the same coins",
+        dpis_tables.by_pair,
+        dpis_tables.PAIRED_EPSILONS,
+        "ε",
+        repetitions=10,
     ),
     "dpis-table4": TrainingExperiment(
         "DPIS Table 4: adaptive clipping", dpis_tables.by_adaptation, ("0.5", "1", "2", "3"), "ε"

@@ -23,11 +23,13 @@ from .findings import Advance, Findings, Table
 from .networks import Networks, SmallNetworks
 from .pictures import Picture
 from .training_data import TrainingData, read_training_data, stand_in
-from .training_runs import METHODS, SCATTERED, Adaptation, Ledger, Outcome, Setting, Trainer, interval
+from .training_runs import METHODS, PAIR, SCATTERED, Adaptation, Ledger, Outcome, Setting, Trainer, interval
 
 REPETITIONS = 5
 RUNS = "dpis-runs.csv"
 """Finished runs, which tables of one folder share."""
+PAIRED_EPSILONS = ("1", "2", "4")
+"""ε of the pairs of runs."""
 
 _SYNTHETIC = "synthetic data; seeded coins: nothing here is private"
 _PRIVATE = "trained with seeded coins, accuracies on the records: for the data's owner, not for publication"
@@ -67,6 +69,15 @@ def by_method_on_features(epsilons: Sequence[Fraction]) -> list[Cell]:
         Cell(method.label, float(epsilon), Setting(epsilon=epsilon, method=method))
         for method in (*SCATTERED, *METHODS)
         for epsilon in epsilons
+    ]
+
+
+def by_pair(epsilons: Sequence[Fraction]) -> list[Cell]:
+    """DPIS and DP-SGD alone: what many runs with the same coins are made of, to tell the two apart."""
+    return [
+        Cell(method.label, float(epsilon), Setting(epsilon=epsilon, method=method))
+        for epsilon in epsilons
+        for method in PAIR
     ]
 
 

@@ -90,7 +90,12 @@ class KeyFrequencies:
 
 
 def read_frequencies(path: Path) -> KeyFrequencies:
-    """Read the frequencies of a file of keys and counts.
+    """Read the frequencies of a file of keys and counts; errors as for `read_counts`."""
+    return KeyFrequencies.of(path.name.partition(".")[0], read_counts(path))
+
+
+def read_counts(path: Path) -> NDArray[np.int64]:
+    """Read the count of each key of a file.
 
     Raises:
         InvalidValue: as `open_counts`, and for a file without keys.
@@ -100,4 +105,4 @@ def read_frequencies(path: Path) -> KeyFrequencies:
     counts = np.concatenate([np.zeros(0, dtype=np.uint64), *chunks]).astype(np.int64)
     if not counts.size:
         raise InvalidValue("data", str(path), "a file with keys and counts")
-    return KeyFrequencies.of(path.name.partition(".")[0], counts)
+    return counts

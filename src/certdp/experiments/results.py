@@ -14,16 +14,25 @@ from attrs import frozen
 
 from ..accounting.errors import InvalidValue
 from . import printed
-from .dpis_tables import RUNS
+from .dpis_tables import PAIRED_EPSILONS, RUNS
 from .networks import Convolutional, Networks, Recurrent, SmallNetworks
+from .pws_order import SHOWN
 from .series import read_record
-from .training_runs import METHODS, SCATTERED, Method, interval
+from .training_runs import METHODS, PAIR, SCATTERED, Method, interval
 
 _BLOCK = re.compile(
     r"^<!-- results: (?P<name>[^>]*?) -->\n(?P<old>.*?)^<!-- end of results -->$", re.MULTILINE | re.DOTALL
 )
 _MISSING = "not made"
-_DATA = {"mnist": "MNIST", "fashion": "Fashion-MNIST", "imdb": "IMDb", "song": "Song", "covertype": "Covertype"}
+_DATA = {
+    "mnist": "MNIST",
+    "fashion": "Fashion-MNIST",
+    "imdb": "IMDb",
+    "song": "Song",
+    "covertype": "Covertype",
+    "mobydick": "Moby Dick",
+    "imdb-words": "IMDb",
+}
 
 _Row: TypeAlias = Sequence[str]
 _Lines: TypeAlias = list[str]
@@ -228,6 +237,89 @@ def _gains(results: Results) -> _Lines | None:
     return _table(("gain of PWS over SbH in %", *(row["keys"] for row in whole)), rows)
 
 
+_WORDS = ("mobydick", "imdb-words")
+
+
+def _words(results: Results) -> _Lines | None:
+    """PWS Figures 2, 4 and 5 on the words of texts."""
+    columns = [_figures_on_words(results, folder) for folder in _WORDS]
+    if not any(columns):
+        return None
+    labels = list(next(column for column in columns if column))
+    rows = [(label, *(column.get(label, _MISSING) for column in columns)) for label in labels]
+    return _table(("", *(_data(folder) for folder in _WORDS)), rows)
+
+
+def _figures_on_words(results: Results, folder: str) -> dict[str, str]:
+    """What the three figures say of one text, by label; nothing where one of them is not made."""
+    summaries = [results.summary(folder, f"pws-fig{number}") for number in (2, 4, 5)]
+    if None in summaries:
+        return {}
+    by_delta, by_threshold, estimates = (summary for summary in summaries if summary is not None)
+    (against_delta,), (against_threshold,) = by_delta["laws"], by_threshold["laws"]
+    (whole,) = by_threshold["without_sampling"]
+    gains = against_delta["gain_percent_by_delta"]
+    sampled = against_threshold["gain_percent_by_tau"]
+    named = ("1e-08", "1e-06", "0.0001", "0.01", "1")
+    found = {
+        "words, occurrences": f"{against_delta['number_of_keys']:,}, {against_delta['elements']:,}",
+        "Figure 2: gain in % at δ = 10⁻⁸, 10⁻⁶, 10⁻⁴, 0.01, 1": ", ".join(f"{gains[name]:.3g}" for name in named),
+        "Figure 2: most, in %": f"{against_delta['largest_gain_percent']:.0f} at δ = "
+        f"{against_delta['largest_gain_at_delta']:.2g}",
+        "Figure 4: share of words reported without sampling: PWS, SbH, tight": ", ".join(
+            f"{whole[name]:.2%}".replace("%", " %") for name in ("pws", "sbh", "sbh_tight")
+        ),
+        "Figure 4: gain in % without sampling; τ = 0.01, 0.001, 10⁻⁴": f"{whole['gain_percent']:.1f}; "
+        + ", ".join(f"{sampled[name]:.1f}" for name in ("0.01", "0.001", "0.0001")),
+    }
+    for keys in dict.fromkeys(row["keys"] for row in estimates["sums"]):
+        rows = {row["tau"]: row for row in estimates["sums"] if row["keys"] == keys}
+        which = "words that occur up to 200 times" if "up to" in keys else "all words"
+        for name, label in (("pws", "PWS"), ("sbh", "SbH")):
+            errors = ", ".join(f"{rows[tau][f'nrmse_{name}']:.3g}" for tau in (None, 0.01, 0.003, 0.001))
+            found[f"Figure 5: NRMSE of occurrences, {which}, {label}: no sampling, τ = 0.01, 0.003, 0.001"] = errors
+    return found
+
+
+def _order(results: Results, *folders: str) -> _Lines | None:
+    """PWS Section 6 on the words of texts: order, and the error that a sample states."""
+    headings = (
+        "Words, sampling",
+        "reported",
+        "Kendall τ: expected, found; not private",
+        "of the 100 most frequent, %",
+        "rank of the 100th: estimated ± stated",
+        "sum: found − true, %",
+        "expected: bias ± deviation, %",
+        "stated: bias ± deviation, %",
+        "counted at frequency 1, 8, 64, 512, %",
+    )
+    rows: list[_Row] = []
+    for folder in folders:
+        summary = results.summary(folder, "pws-order")
+        if summary is None:
+            rows.append((f"{_data(folder)}, {_MISSING}", *("" for _ in headings[1:])))
+            continue
+        for row in summary["rows"]:
+            percent = {name: f"{100 * value:.1f}" for name, value in row.items() if isinstance(value, float)}
+            rank, error = row["rank_of_100"], row["rank_error_of_100"]
+            rate = "no sampling" if row["tau"] is None else f"τ = {row['tau']:g}"
+            rows.append(
+                (
+                    f"{_data(folder)}, {rate}",
+                    f"{row['reported']:,.0f}",
+                    f"{row['kendall']:.4f}, {row['kendall_found']:.4f}; {row['kendall_not_private']:.4f}",
+                    percent["top_found"],
+                    "–" if rank is None else f"{rank:.0f} ± {error:.0f}",
+                    percent["sum_found"],
+                    f"{percent['sum_bias']} ± {percent['sum_deviation']}",
+                    f"{percent['sum_stated_bias']} ± {percent['sum_stated_deviation']}",
+                    ", ".join(percent[f"counted_at_{one}"] for one in SHOWN),
+                )
+            )
+    return _unless_empty(headings, rows)
+
+
 def _noise(results: Results) -> _Lines | None:
     """DPIS Figure 1: first and last noise multiplier."""
     summary = results.summary("dpis", "dpis-fig1")
@@ -271,6 +363,26 @@ def _by_method(results: Results, folder: str, kind: str = "small") -> _Lines | N
         ("dp-sgd", "DP-SGD: σ_G", (first,)),
     ):
         rows.append((label, *(_means(runs[name, epsilon], figures) for epsilon in epsilons)))
+    return _table(("", *(f"ε = {epsilon}" for epsilon in epsilons)), rows)
+
+
+def _paired(results: Results, folder: str) -> _Lines | None:
+    """DPIS beside DP-SGD in runs with the same coins, more of them than in Table 3."""
+    epsilons, training = PAIRED_EPSILONS, results.training(folder)
+    if not training.runs:
+        return None
+    runs = {
+        (method.name, epsilon): training.of(method=method.name, epsilon=str(float(epsilon)))
+        for method in PAIR
+        for epsilon in epsilons
+    }
+    pairs = {epsilon: _differences(*(runs[method.name, epsilon] for method in PAIR)) for epsilon in epsilons}
+    rows: list[_Row] = [
+        (method.label, *(_accuracy(runs[method.name, epsilon], rate=True) for epsilon in epsilons)) for method in PAIR
+    ]
+    rows.append(("DPIS over DP-SGD, run by run", *(_mean_of(pairs[epsilon]) for epsilon in epsilons)))
+    ahead = (f"{sum(gain > 0 for gain in pairs[epsilon])} of {len(pairs[epsilon])}" for epsilon in epsilons)
+    rows.append(("runs in which DPIS is ahead", *ahead))
     return _table(("", *(f"ε = {epsilon}" for epsilon in epsilons)), rows)
 
 
@@ -346,13 +458,19 @@ def _means(runs: Sequence[Mapping[str, str]], names: Sequence[str]) -> str:
 
 def _gain(ours: Sequence[Mapping[str, str]], others: Sequence[Mapping[str, str]]) -> str:
     """The mean difference of runs with the same coins, in points, with half of its 95 % interval."""
+    return _mean_of(_differences(ours, others))
+
+
+def _differences(ours: Sequence[Mapping[str, str]], others: Sequence[Mapping[str, str]]) -> list[float]:
+    """Differences of accuracies, in points, of runs with the same coins."""
     theirs = {run["repetition"]: run for run in others}
     pairs = [(run, theirs[run["repetition"]]) for run in ours if run["repetition"] in theirs]
-    if len(pairs) < 2:
+    return [100 * (float(one["private_test_accuracy"]) - float(other["private_test_accuracy"])) for one, other in pairs]
+
+
+def _mean_of(differences: Sequence[float]) -> str:
+    if len(differences) < 2:
         return _MISSING
-    differences = [
-        100 * (float(one["private_test_accuracy"]) - float(other["private_test_accuracy"])) for one, other in pairs
-    ]
     mean, half = interval(differences)
     return f"{mean:.2f} ± {half:.2f}"
 
@@ -372,8 +490,11 @@ TABLES: Mapping[str, Callable[..., _Lines | None]] = MappingProxyType(
         "is-weights": _weights,
         "is-times": _times,
         "pws-gains": _gains,
+        "pws-words": _words,
+        "pws-order": _order,
         "dpis-noise": _noise,
         "dpis-table3": _by_method,
+        "dpis-paired": _paired,
         "dpis-table4": _by_adaptation,
         "dpis-varied": _varied,
     }

@@ -74,9 +74,10 @@ def _decaying(plan: RunPlan) -> RunPlan:
 
 
 DPIS = Method("dpis", "DPIS", lambda plan: plan, Relu())
+DP_SGD = Method("dp-sgd", "DP-SGD", dp_sgd, Relu())
+PAIR = (DPIS, DP_SGD)
 METHODS = (
-    DPIS,
-    Method("dp-sgd", "DP-SGD", dp_sgd, Relu()),
+    *PAIR,
     Method("dp-sgd-decay", "DP-SGD, decaying noise", _decaying, Relu()),
     Method("dp-sgd-ts", "DP-SGD, tempered sigmoid", dp_sgd, TemperedSigmoid(scale=1.58, temperature=3.0, offset=0.71)),
 )

@@ -153,9 +153,12 @@ class TorchModel:
         for part in self._parts(indices):
             passed = self._passed(part)
             found = passed.evaluation()
-            added = passed.weighted_sum(weighting(found.norms))
-            total += cut_to_units(added, unit) if self._exact_sums else added
             parts.append(found)
+            weights = weighting(found.norms)
+            if not (weights > 0).any():
+                continue
+            added = passed.weighted_sum(weights)
+            total += cut_to_units(added, unit) if self._exact_sums else added
         return total if self._exact_sums else in_units(total, unit), Evaluation.joined(parts)
 
     def step(self, gradient: FloatArray) -> None:
