@@ -337,7 +337,7 @@ class InParts:
 
     def weighted_sum(self, indices: IntArray, weighting: Weighting, unit: float) -> tuple[Integers, Evaluation]:
         added = [self.model.weighted_sum(part, weighting, unit) for part in self.parts(indices)]
-        return sum(total for total, _ in added), Evaluation.joined([found for _, found in added])
+        return np.sum([total for total, _ in added], axis=0), Evaluation.joined([found for _, found in added])
 
 
 @pytest.mark.parametrize("seed", range(5))
