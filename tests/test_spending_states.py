@@ -97,6 +97,7 @@ NO_BUDGET = {
         "accounting.draws.exact.LazyNumber",
         "plugins.contract.exact_draws.ExactDraws",
         "src.certdp.dpis.counted_coins.CountedSource",
+        "src.certdp.dpis.step_sums._SecondStage",
     },
     "what a run has released or learnt, which post-processing may use as often as it likes": {
         "src.certdp.clustering.DPKMeans",

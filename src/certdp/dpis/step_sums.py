@@ -119,7 +119,7 @@ class _SecondStage:
         bounds = self.bounds[self.asked : self.asked + len(norms)]
         self.asked += len(norms)
         if len(bounds) != len(norms):
-            raise self._asked_wrongly()
+            raise self._incomplete()
         drawn = self.two_stage.accept(norms, bounds, coins=self.coins)
         self.accepted += len(drawn.indices)
         self.expected += drawn.expected.reveal()
@@ -127,12 +127,12 @@ class _SecondStage:
         weights[drawn.indices] = self.two_stage.weights(norms[drawn.indices], self.noise.length)
         return weights
 
-    def require_all_asked(self) -> None:
+    def require_complete(self) -> None:
         """Raises InvalidValue where the model left out a record: it would not be known whether it was added."""
         if self.asked != len(self.bounds):
-            raise self._asked_wrongly()
+            raise self._incomplete()
 
-    def _asked_wrongly(self) -> InvalidValue:
+    def _incomplete(self) -> InvalidValue:
         found = f"a weighted_sum of {len(self.bounds)} records that asks for {self.asked} weights"
         return InvalidValue("records", found, "one weight for each record, in their order", "Mend weighted_sum")
 
@@ -161,7 +161,7 @@ class ImportanceSampling:
         bounds, rates = self.bounds[first.indices], first.rates[first.indices]
         second = _SecondStage(two, noise, bounds, coins)
         total, found = records.weighted_sum(first.indices, second, float(noise.unit))
-        second.require_all_asked()
+        second.require_complete()
         self.bounds[first.indices] = two.bounds(found.norms, noise.clip)
         figures = StepFigures(
             proposed=len(first.indices),
