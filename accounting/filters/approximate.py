@@ -123,10 +123,10 @@ class ApproximateFilter(Filter[Approximate, R, U]):
 @lru_cache(maxsize=64)
 def _most_rho(epsilon: Fraction, delta: Fraction) -> Enclosure:
     """About the largest ρ whose ε at δ is at most `epsilon`: searched in floats, then proven."""
-    from scipy.optimize import brentq
-
     if not epsilon or not delta:
         return Enclosure.of(0)
+    from scipy.optimize import brentq
+
     level = Enclosure.of(delta)
 
     def excess(rho: float) -> float:

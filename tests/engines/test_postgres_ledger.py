@@ -133,6 +133,38 @@ def test_a_connection_that_is_cut_is_told_and_the_next_call_goes_through(ledger:
     assert ledger.verify().sound
 
 
+def test_a_writer_that_vanished_gives_up_its_turn(
+    ledger: Ledger, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A machine that begins and is never heard of again: the server ends what it began."""
+    monkeypatch.setattr("certdp.ledger.postgres_store._WAIT", "1 s")
+    turn = ledger._store.writing()
+    turn.__enter__()
+    for _ in range(100):
+        with suppress(LedgerUnavailable):
+            assert Ledger(address).pay(TENTH, request="a").new
+            break
+    with pytest.raises(LedgerUnavailable, match="idle-in-transaction"):
+        turn.__exit__(None, None, None)
+    assert ledger.number == 1
+    assert ledger.verify().sound
+
+
+def test_a_writer_that_others_keep_waiting_is_told(
+    ledger: Ledger, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import psycopg
+
+    monkeypatch.setattr("certdp.ledger.postgres_store._WAIT", "100 ms")
+    waiting = Ledger(address)
+    held: Any = psycopg.connect(address)
+    with held as connection:
+        connection.execute("LOCK TABLE ledger_account IN EXCLUSIVE MODE")
+        with pytest.raises(LedgerUnavailable, match=r"Other writers had it for 100 ms\. .*ask again with the same id"):
+            waiting.pay(TENTH, request="a")
+    assert waiting.pay(TENTH, request="a").new
+
+
 def test_a_connection_cut_while_the_output_is_drawn_loses_nothing(ledger: Ledger, address: str) -> None:
     def draw() -> bytes:
         statement(address, CUT)

@@ -72,6 +72,7 @@ class Ledger:
         content = Entry.read(opened[0][0]).content
         self.rule: Filter[Any, Any, Any] = Filter.from_rule(content["rule"])
         """The filter that decides; it has paid nothing itself."""
+        self.rule.share(self.rule.start)  # what it solves for is solved here, and not while others wait for their turn
         self.data: str = content["data"]
         """The data set that the budget protects."""
 

@@ -14,8 +14,8 @@ from .connections import OwnConnections
 from .errors import LedgerDamaged, LedgerUnavailable
 from .stores import Execute
 
-_WAIT = "120s"
-"""How long one writer waits for the others."""
+_WAIT = "120 s"
+"""How long one writer waits for the others, and how long the server waits for what a writer does next."""
 _ALREADY = "42P07"
 """What PostgreSQL says where a table exists."""
 
@@ -74,9 +74,10 @@ class PostgresStore:
 
     @contextmanager
     def writing(self) -> Iterator[Execute]:
-        """A transaction that waits for the writers before it, on all machines."""
+        """A transaction that waits for the writers before it, on all machines; the server ends that of one that vanished."""
         with self._transaction("BEGIN", "COMMIT") as execute:
             execute("SET LOCAL synchronous_commit = on")
+            execute(f"SET LOCAL idle_in_transaction_session_timeout = '{_WAIT}'")
             execute("LOCK TABLE ledger_account IN EXCLUSIVE MODE")
             yield execute
 
@@ -118,6 +119,9 @@ class PostgresStore:
         except psycopg.errors.UndefinedTable:
             remedy = "Create it: certdp.Ledger.create(…) or certdp ledger create"
             raise InvalidValue("ledger", self.place, "a ledger, which exists", remedy) from None
+        except psycopg.errors.LockNotAvailable:
+            remedy = f"Other writers had it for {_WAIT}. Nothing was written; ask again with the same id"
+            raise LedgerUnavailable("ledger", self.place, "writers that let the next one in", remedy) from None
         except psycopg.Error as error:
             if error.sqlstate == _ALREADY:
                 remedy = "Choose another database or search_path, or open it"
