@@ -74,7 +74,7 @@ class PostgresStore:
 
     @contextmanager
     def writing(self) -> Iterator[Execute]:
-        """A transaction that waits for the writers before it, on all machines; the server ends that of one that vanished."""
+        """A transaction that waits for the writers before it, on all machines; one that vanished is ended."""
         with self._transaction("BEGIN", "COMMIT") as execute:
             execute("SET LOCAL synchronous_commit = on")
             execute(f"SET LOCAL idle_in_transaction_session_timeout = '{_WAIT}'")
