@@ -396,12 +396,14 @@ def _check_released(listing: Listing, plugin: Any) -> None:
 
 
 def _check_rate(listing: Listing, plugin: Any) -> None:
-    """A sampler states its rate, or makes one for the mechanism's loss, or states how it keeps keys."""
+    """A sampler states its rate, strata or batches, or makes a rate for the loss, or states how it keeps keys."""
     if _has(plugin, "inclusion") or plugin.about.unit == ELEMENT:
         _check_keyed(listing, plugin)
         _property("inclusion")(listing, plugin)
     elif _has(plugin, "epoch_batches"):
         _property("epoch_batches")(listing, plugin)
+    elif _has(plugin, "strata"):
+        _property("strata")(listing, plugin)
     elif _has(plugin, "rate_for"):
         _method("rate_for", "loss")(listing, plugin)
     else:

@@ -38,6 +38,7 @@ class BuiltIn:
         plugin: its class.
         keyed: whether its data are keys.
         batches: whether it puts records in batches of an epoch.
+        strata: whether it draws public strata at rates of their own.
     """
 
     role: Role
@@ -45,13 +46,16 @@ class BuiltIn:
     plugin: type
     keyed: bool
     batches: bool = False
+    strata: bool = False
 
     @property
     def kind(self) -> str:
         """What it is called."""
         if self.role is Role.MECHANISM:
             return "sanitiser" if self.keyed else "mechanism"
-        return "sampler of batches" if self.batches else "key sampler" if self.keyed else "sampler"
+        if self.batches or self.strata:
+            return "sampler of batches" if self.batches else "sampler of strata"
+        return "key sampler" if self.keyed else "sampler"
 
     @property
     def options(self) -> set[str]:
@@ -131,7 +135,7 @@ def is_mutated(item: BuiltIn) -> bool:
 
 
 RECORDS, KEYS = ("mechanism", "sampler"), ("sanitiser", "key sampler")
-BATCHES = "sampler of batches"  # no certificate states one, and its law is no formula of a record
+OTHERS = ("sampler of batches", "sampler of strata")  # no certificate states one, and it is no formula of a record
 _MADE = "certdp.dpis makes it; users name it in options alone"
 OF_TRAINING: Mapping[str, str] = {"dpis": _MADE, "dpis-step": _MADE}
 TOGETHER = formulas.TOGETHER
@@ -147,27 +151,27 @@ PLACES = (
     Place(
         "src/certdp/__init__.pyi",
         "the import of {class} and its name in __all__; then run python tests/test_compatibility.py",
-        (*RECORDS, *KEYS, BATCHES),
+        (*RECORDS, *KEYS, *OTHERS),
         is_public,
         OF_TRAINING,
     ),
     Place(
         "docs/reference",
         "the line `::: certdp.{class}` to {home}.md",
-        (*RECORDS, *KEYS, BATCHES),
+        (*RECORDS, *KEYS, *OTHERS),
         has_an_entry,
         OF_TRAINING,
     ),
     Place(
         "docs/plugins.md",
         "a row for `{name}` with each of its options in backticks, and its loss or rate",
-        (*RECORDS, *KEYS, BATCHES),
+        (*RECORDS, *KEYS, *OTHERS),
         is_in_the_guide,
     ),
     Place(
         "CHANGELOG.md",
         "`{name}` under [Unreleased], Added, in users' words",
-        (*RECORDS, *KEYS, BATCHES),
+        (*RECORDS, *KEYS, *OTHERS),
         lambda item: f"`{item.name}`" in text_of("CHANGELOG.md"),
     ),
     Place(
@@ -204,7 +208,7 @@ PLACES = (
     Place(
         "tests/mechanisms or tests/samplers",
         "a module {home}/test_….py with tests of {class}: loss or rate at known values, refusals, the law of its draws",
-        (*RECORDS, *KEYS, BATCHES),
+        (*RECORDS, *KEYS, *OTHERS),
         lambda item: used_in(*OWN[item.role])(item),
     ),
     Place(
@@ -233,13 +237,17 @@ PLACES = (
 )
 
 
+def kinds_of(plugin: type) -> tuple[bool, bool]:
+    return hasattr(plugin, "epoch_batches"), hasattr(plugin, "strata")
+
+
 @cache
 def built_ins() -> tuple[BuiltIn, ...]:
     registry = Registry(third_party=False)
     listings = [listing for listing in registry.listings(*HOMES) if listing.built_in]
     plugins = [(listing, registry.get(listing.role, listing.name)) for listing in listings]
     return tuple(
-        BuiltIn(item.role, item.name, plugin, plugin.about.unit == ELEMENT, hasattr(plugin, "epoch_batches"))
+        BuiltIn(item.role, item.name, plugin, plugin.about.unit == ELEMENT, *kinds_of(plugin))
         for item, plugin in plugins
     )
 

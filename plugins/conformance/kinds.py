@@ -19,6 +19,7 @@ from . import (
     plugin_laws,
     record_samplers,
     sanitisers,
+    strata,
 )
 from .claims import ClaimsSubject
 from .constants import Options, Setup, of_instance, setups
@@ -111,6 +112,13 @@ KINDS: tuple[Kind, ...] = (
         laws=(*plugin_laws.LAWS, *batches.LAWS),
     ),
     Kind(
+        word="sampler by strata",
+        role=Role.SAMPLER,
+        recognised=_with("strata"),
+        subject=lambda plugin, terms: strata.StrataSubject(_constants(plugin, terms)),
+        laws=(*plugin_laws.LAWS, *strata.LAWS),
+    ),
+    Kind(
         word="sampler",
         role=Role.SAMPLER,
         recognised=_with("rate", "rate_for"),
@@ -133,6 +141,6 @@ def kind_of(plugin: object) -> Kind:
     raise InvalidType(
         "plugin",
         plugin,
-        "a class or an instance with `loss` and `release`, `rate`, `rate_for`, `epoch_batches`, `inclusion` or "
-        "`reporting`, or a tuple of claims",
+        "a class or an instance with `loss` and `release`, `rate`, `rate_for`, `epoch_batches`, `strata`, `inclusion` "
+        "or `reporting`, or a tuple of claims",
     )

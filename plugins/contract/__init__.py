@@ -64,6 +64,7 @@ from .released_parameters import (
     worst_at,
 )
 from .sampler import AllocatingSampler, AnySampler, LossSampler, Sampler
+from .strata import LabelledStrata, NormStrata, Strata, StratifyingSampler
 
 __all__ = [
     "ADD_REMOVE",
@@ -106,12 +107,14 @@ __all__ = [
     "KeySampler",
     "KnowsAdmissible",
     "KnowsNeighbours",
+    "LabelledStrata",
     "LaplaceLoss",
     "Loss",
     "LossSampler",
     "Mechanism",
     "Neighbours",
     "Norm",
+    "NormStrata",
     "Number",
     "Option",
     "Pair",
@@ -131,6 +134,8 @@ __all__ = [
     "Sanitiser",
     "Source",
     "StatesNoiseRelatively",
+    "Strata",
+    "StratifyingSampler",
     "Unit",
     "User",
     "W",

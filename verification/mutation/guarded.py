@@ -197,6 +197,8 @@ RULES = (
     Rule("dpis.*", ("dpis/*",), ("dpis",)),
     Rule("queries.*", (), ("queries",)),
     Rule("weighted_sampling.*", (), ("weighted_sampling",)),
+    Rule("runs.stratified", (), ("samplers/test_strata.py",)),
+    Rule("plugins.contract.strata", ("batches/strata*",), ("samplers/test_strata.py",)),
     Rule("runs.allocated", (), ("samplers/test_random_allocation.py",)),
     Rule("runs.ex_post", (), ("runs/test_released.py",)),
     Rule("runs.worst_ends", (), ("runs/test_released.py", "runs/sampled/test_records.py")),

@@ -14,13 +14,14 @@ from ..accounting.errors import InvalidValue
 from ..accounting.relations import RELATIONS, User
 from ..accounting.sampling.releases import Releases, SampleOnce
 from ..durable.files import Rank, published
-from ..plugins.contract import AllocatingSampler
+from ..plugins.contract import AllocatingSampler, StratifyingSampler
 from ..runs.allocated import AllocatedRun
 from ..runs.keyed import KeyedRun
 from ..runs.plan import Plan
 from ..runs.run import Answer as RunAnswer
 from ..runs.run import Run, RunPart
 from ..runs.sampled import SampledRun
+from ..runs.stratified import StratifiedRun
 from .answer import Answer, assumptions_as_json, domain_as_json, path_as_json
 from .composition import AnyComposition, Composition, KeyedComposition, chosen
 from .digits import Numbers
@@ -64,7 +65,9 @@ class Request(RunRequest):
     certificate: CertificateFile = None
 
 
-AnyRun: TypeAlias = SampledRun[Any] | AllocatedRun | KeyedRun | Plan[Any]
+OneRun: TypeAlias = SampledRun[Any] | AllocatedRun | StratifiedRun | KeyedRun
+"""A run of one mechanism with one sampler."""
+AnyRun: TypeAlias = OneRun | Plan[Any]
 """A run that a command is asked about."""
 ACCOUNTANTS: dict[str, Accountant] = {accountant.name: accountant for accountant in (BEST, *ALL)}
 Question: TypeAlias = Callable[[Run[Any], Accountant], RunAnswer[Any]]
@@ -262,6 +265,8 @@ def protecting(run: AnyRun, relation: str | None, contributions: int | None) -> 
     if relation is None and contributions is None:
         return run
     match run:
+        case StratifiedRun() if contributions is None:
+            return evolve(run, relation=RELATIONS[str(relation)])
         case SampledRun():
             stated: dict[str, Any] = {} if relation is None else {"relation": RELATIONS[relation]}
             if contributions is not None:
@@ -271,8 +276,9 @@ def protecting(run: AnyRun, relation: str | None, contributions: int | None) -> 
             return Plan([protecting(part, relation, contributions) for part in run.sampled_parts])
     if relation not in (None, run.relation.name) or contributions is not None:
         parameter, value = ("relation", relation) if contributions is None else ("contributions", contributions)
-        what = "random allocation: one record" if isinstance(run, AllocatedRun) else "keyed data: one element"
-        raise InvalidValue(parameter, value, f"nothing, for {what} is added or removed")
+        what = "one element" if isinstance(run, KeyedRun) else "one record"
+        admissible = f"nothing, for guarantees on samples by {run.sampler.about.name} are about {what}"
+        raise InvalidValue(parameter, value, admissible)
     return run
 
 
@@ -289,7 +295,7 @@ def _from_file(request: RunRequest, plan: Path) -> Plan[Any]:
     return plan_from_file(plan, third_party=request.admission.third_party, allow=request.admission.allow)
 
 
-def _one_run(request: RunRequest) -> SampledRun[Any] | AllocatedRun | KeyedRun:
+def _one_run(request: RunRequest) -> OneRun:
     mechanism, sampler = _names(request)
     releases = plan_of(request.resample, request.steps)
     return run_of(chosen(mechanism, sampler, request.options, request.admission.registry), releases)
@@ -303,14 +309,18 @@ def _names(request: RunRequest) -> tuple[str, str]:
     return str(request.mechanism), str(request.sampler)
 
 
-def run_of(given: AnyComposition, releases: Releases) -> SampledRun[Any] | AllocatedRun | KeyedRun:
+def run_of(given: AnyComposition, releases: Releases) -> OneRun:
     """The run of a mechanism and a sampler; of records, on the public domain that its options state."""
     match given:
         case KeyedComposition():
             return given.run(releases)
-    if isinstance(given.sampler, AllocatingSampler):
-        return _epochs(given, given.sampler, releases)
-    return SampledRun(mechanism=given.mechanism, sampler=given.sampler, releases=releases, domain=domain_of(given))
+    domain = domain_of(given)
+    match given.sampler:
+        case AllocatingSampler() as sampler:
+            return _epochs(given, sampler, releases)
+        case StratifyingSampler() as sampler:
+            return StratifiedRun(mechanism=given.mechanism, sampler=sampler, releases=releases, domain=domain)
+    return SampledRun(mechanism=given.mechanism, sampler=given.sampler, releases=releases, domain=domain)
 
 
 def _epochs(given: Composition, sampler: AllocatingSampler, releases: Releases) -> AllocatedRun:

@@ -20,6 +20,7 @@ from ..data import read_records
 from ..plugins.contract import Coins
 from ..plugins.registry import Role
 from ..runs.allocated import AllocatedRun
+from ..runs.stratified import StratifiedRun
 from ..verification.audit import Count
 from .account import run_of
 from .advice import about_options, advising
@@ -165,8 +166,9 @@ def audit(
     with advising(about_options(options)):
         given = chosen(mechanism, sampler, options, registry)
         audited = run_of(given, plan)
-    if isinstance(audited, AllocatedRun):
-        raise InvalidValue("sampler", sampler, "a sampler that draws each record apart", "Epochs have no audit yet")
+    if isinstance(audited, AllocatedRun | StratifiedRun):
+        remedy = "Epochs and strata have no audit yet"
+        raise InvalidValue("sampler", sampler, "a sampler that draws each record apart, at one stated rate", remedy)
     own = None if neighbours is None else neighbours_among(audited, read_records(neighbours))
     columns = counting("auditing", "runs")
     with advising({"confidence": _SHARE_OF_AUDITS}), watched(terminal, 2 * trials, *columns) as bar:

@@ -21,6 +21,7 @@ from ..runs.calibration import calibrate as value_within
 from ..runs.keyed import KeyedRun
 from ..runs.run import Answer as RunAnswer
 from ..runs.sampled import SampledRun
+from ..runs.stratified import StratifiedRun
 from .account import accountant_of, protecting, run_of, statement_of
 from .answer import Answer, assumptions_as_json, path_as_json
 from .answering import application
@@ -61,7 +62,7 @@ _LITTLE = Fraction(1, 1000)  # how far above the budget a certificate is brought
 _TRIES = 4
 _BEYOND = 1 + Fraction(1, 2**24)  # aimed below a budget: at it, roundings may end above
 
-_Run: TypeAlias = SampledRun[Any] | AllocatedRun | KeyedRun
+_Run: TypeAlias = SampledRun[Any] | AllocatedRun | StratifiedRun | KeyedRun
 
 
 @frozen(kw_only=True)
@@ -211,7 +212,7 @@ def _certifiable(
     aim = budget
     for _ in range(_TRIES):
         match safer.run:
-            case KeyedRun() | AllocatedRun():  # has no certificate: writing it says so
+            case KeyedRun() | AllocatedRun() | StratifiedRun():  # has no certificate: writing it says so
                 break
             case run:
                 certified = certificate(run, proven)

@@ -15,7 +15,16 @@ from attrs import frozen
 
 from ..accounting.errors import CertdpError, InvalidValue, nearest, restated
 from ..accounting.sampling.releases import Releases, SampleOnce
-from ..plugins.contract import AllocatingSampler, AnySampler, KeySampler, Mechanism, Sanitiser, build, options
+from ..plugins.contract import (
+    AllocatingSampler,
+    AnySampler,
+    KeySampler,
+    Mechanism,
+    Sanitiser,
+    StratifyingSampler,
+    build,
+    options,
+)
 from ..plugins.registry import Registry, Role, origin
 from ..runs.declared import declared_loss, drawing_of
 from ..runs.keyed import KeyedRun
@@ -136,7 +145,7 @@ def _of_records(kinds: Mapping[Role, type], given: Sequence[str], shared: Sequen
     sorted_options = _sorted([*given, *shared], kinds, _RUN_OPTIONS)
     result = Composition(**_built(kinds, sorted_options, _RUN_OPTIONS), run=sorted_options["run"])
     _declared(result.mechanism, "mechanism", "loss", lambda: declared_loss(result.mechanism))
-    if not isinstance(result.sampler, AllocatingSampler):
+    if not isinstance(result.sampler, AllocatingSampler | StratifyingSampler):
         _declared(result.sampler, "sampler", "rate", lambda: drawing_of(result.mechanism, result.sampler))
     return result
 

@@ -9,7 +9,7 @@ from ..accounting.errors import InvalidValue
 from ..accounting.norms import Norm
 from ..accounting.provenance import Public
 from ..accounting.sampling.domains import NormBall
-from ..plugins.contract import AllocatingSampler, stated
+from ..plugins.contract import AllocatingSampler, StratifyingSampler, stated
 from ..runs.sampled import SampledRun
 from ..samplers.full import Full
 from .composition import Composition
@@ -43,7 +43,8 @@ def dimension_of(given: Composition) -> int | None:
 
 def _norms_of(given: Composition) -> SampledRun[Any]:
     """A run in which the same norms matter."""
-    sampler = Full() if isinstance(given.sampler, AllocatingSampler) else given.sampler
+    others = isinstance(given.sampler, AllocatingSampler | StratifyingSampler)
+    sampler = Full() if others else given.sampler
     return SampledRun(mechanism=given.mechanism, sampler=sampler)
 
 

@@ -17,6 +17,7 @@ from ..runs.keyed import KeyedRun
 from ..runs.plan import Plan
 from ..runs.run import Answer
 from ..runs.sampled import SampledRun
+from ..runs.stratified import StratifiedRun
 from .page import Page
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def _safe(name: str, value: Fraction) -> float:
 def write_certificate(
     files: Publication,
     path: Path | None,
-    run: SampledRun[Any] | AllocatedRun | KeyedRun | Plan[Any],
+    run: SampledRun[Any] | AllocatedRun | StratifiedRun | KeyedRun | Plan[Any],
     answer: Certifiable,
 ) -> Certificate | None:
     """Write the certificate of an answer, and say what it proves; None without a path.

@@ -48,6 +48,7 @@ from .plan import Plan
 from .risk import AdvantageLimit, BayesRiskLimit, Risk, RiskLimit, TruePositiveRateLimit, risk
 from .run import Answer
 from .sampled import SampledRun
+from .stratified import StratifiedRun
 from .worst_ends import worst_ends
 
 if TYPE_CHECKING:
@@ -79,7 +80,10 @@ Certifiable: TypeAlias = "Answer[Any] | Guarantee[Any, Any, Any] | Risk[Any] | R
 
 @known_keywords
 def certificate(
-    run: SampledRun[Any] | AllocatedRun | CorrelatedRun | Plan[Any], answer: Certifiable, *, group: int = 1
+    run: SampledRun[Any] | AllocatedRun | StratifiedRun | CorrelatedRun | Plan[Any],
+    answer: Certifiable,
+    *,
+    group: int = 1,
 ) -> Certified:
     """A publishable certificate of what a run costs, accepted by the independent checker.
 
@@ -101,6 +105,9 @@ def certificate(
     if isinstance(run, AllocatedRun):
         remedy = "There is no kind of certificate yet: the checker has no proof of means of likelihood ratios"
         raise InvalidValue("certificate", run.sampler.about.name, "a run that draws each record apart", remedy)
+    if isinstance(run, StratifiedRun):
+        remedy = "Certify the answer of each stratum, run.of(label): no certificate states several rates yet"
+        raise InvalidValue("certificate", run.sampler.about.name, "a run at one stated rate", remedy)
     if isinstance(run, CorrelatedRun):
         remedy = "Certify an answer of run.dominating, which costs as much: no certificate states a strategy yet"
         raise InvalidValue("certificate", str(run.strategy), "a run without correlated noise", remedy)

@@ -18,6 +18,7 @@ from ..plugins.contract import (
     Mechanism,
     Sampler,
     Sanitiser,
+    StratifyingSampler,
     declared_for_every_value,
     open_parameters,
     stated,
@@ -84,13 +85,14 @@ def stating(sampler: AnySampler) -> Sampler:
     Raises:
         InvalidValue: for a sampler that solves for its rate.
     """
-    if isinstance(sampler, AllocatingSampler):
-        raise InvalidValue(
-            "sampler",
-            sampler.about.name,
-            "a sampler that draws each record apart",
-            "Batches of an epoch are accounted for by an AllocatedRun, and by the commands epsilon and delta",
-        )
+    for kind, run in ((AllocatingSampler, "an AllocatedRun"), (StratifyingSampler, "a StratifiedRun")):
+        if isinstance(sampler, kind):
+            raise InvalidValue(
+                "sampler",
+                sampler.about.name,
+                "a sampler that draws each record apart, at one stated rate",
+                f"It is accounted for by {run}, and by the commands epsilon and delta",
+            )
     if isinstance(sampler, LossSampler):
         raise InvalidValue(
             "sampler",
@@ -126,7 +128,7 @@ def drawing_of(mechanism: Mechanism, sampler: AnySampler) -> Rate:
 
 
 def premises_of(
-    mechanism: Mechanism | Sanitiser, sampler: AnySampler | AllocatingSampler | KeySampler
+    mechanism: Mechanism | Sanitiser, sampler: AnySampler | AllocatingSampler | StratifyingSampler | KeySampler
 ) -> list[Derivation]:
     """The declarations that what is said of a run rests on.
 

@@ -71,6 +71,12 @@ _REPLACED = Theorem("law", "replaced records: countermonotone density ratios, in
 
 _BATCHES = Theorem("law", "batches drawn as a whole: one place that a record takes from another one")
 
+_OTHER_RUNS = {
+    "epoch_batches": "Batches of an epoch are accounted for by an AllocatedRun",
+    "strata": "Public strata are accounted for by a StratifiedRun",
+}
+"""By what a sampler declares in place of a rate: which run takes it."""
+
 
 def _assumed_of(unit: Unit) -> tuple[Assumption, ...] | None:
     """What a unit assumes of the records of a matrix; None for one that is not known."""
@@ -132,8 +138,7 @@ class SampledRun(RunPart[U]):
                 raise InvalidValue(role, about.name, "a plugin whose unit is a record", remedy)
             if about is None or not any(hasattr(type(plugin), name) for name in wanted):
                 remedy = f"Build it from its options: {plugin.__name__}(…)" if isinstance(plugin, type) else ""
-                if hasattr(type(plugin), "epoch_batches"):
-                    remedy = "Batches of an epoch are accounted for by an AllocatedRun"
+                remedy = next((said for name, said in _OTHER_RUNS.items() if hasattr(type(plugin), name)), remedy)
                 raise InvalidType(role, plugin, f"a {role}: a class with `about` and `{wanted[0]}`", remedy)
         if not isinstance(self.releases, Releases):
             remedy = "Say whether each is on a fresh sample, ResampleEach, or all are on one, SampleOnce"

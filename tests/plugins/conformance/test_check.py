@@ -23,14 +23,18 @@ from certdp.samplers.poisson import Poisson
 MECHANISMS = [listing.name for listing in Registry().listings(Role.MECHANISM) if listing.built_in]
 SLOW = {"discrete-gaussian", "dpis-step", "gaussian-sum"}  # their Rényi divergences on samples are integrals
 WIDE = ({"granularity": "1", "scale": "2"}, {"granularity": "1", "dimension": "1", "scale": "3"})  # lattices
+STRATA = {"strata": {"rates": "a:1/4,b:1"}, "norm-strata": {"bounds": "1/2", "rates": "1/4,1"}}
 SAMPLERS = [listing.name for listing in Registry().listings(Role.SAMPLER) if listing.built_in]
 
 
 def built_in(role: Role, name: str, **terms: Any) -> None:
+    if name in STRATA:
+        terms["options"] = (STRATA[name],)
     found = check(name, role=role, registry=Registry(third_party=False), **terms)
     assert found.passed, str(found)
     passed = sum(outcome.verdict is Verdict.PASSED for outcome in found.outcomes)
-    assert passed >= (4 if name == "random-allocation" else 8)  # the laws of a rate are not about epochs of batches
+    others = {"random-allocation", *STRATA}  # the laws of a rate are not about epochs of batches, and strata
+    assert passed >= (4 if name in others else 8)
 
 
 @pytest.mark.slow
