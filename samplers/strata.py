@@ -21,7 +21,7 @@ from .poisson import Poisson
 
 def _rates(given: Mapping[str, Number]) -> dict[str, Fraction]:
     for label in given:
-        if not isinstance(label, str) or not label.strip() or label != label.strip() or set(label) & set(":,"):
+        if not isinstance(label, str) or label != label.strip() or set(label) & set(":,"):
             raise InvalidValue("rates", label, "labels that are text without commas, colons and spaces around it")
     return {label: Probability.of(rate).value for label, rate in given.items()}
 

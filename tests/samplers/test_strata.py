@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import product
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from attrs import evolve, frozen
 from numpy.typing import ArrayLike
 from scipy.stats import chi2
 
 from certdp import (
     ADD_REMOVE,
     REPLACE,
+    Full,
     GaussianSum,
     LaplaceSum,
     NormBall,
@@ -31,7 +33,7 @@ from certdp.accounting.norms import Norm
 from certdp.accounting.relations import ZERO_OUT, Change
 from certdp.accounting.sampling.clipping import Outside
 from certdp.plugins.conformance import check
-from certdp.plugins.contract import Coins, LabelledStrata, Release, Sampler, StratifyingSampler, WeightedSample
+from certdp.plugins.contract import About, Coins, LabelledStrata, Release, Sampler, StratifyingSampler, WeightedSample
 from certdp.sampling import NormStrata, Strata, StratifiedRun
 
 P = Public
@@ -116,6 +118,8 @@ def test_a_part_of_a_plan_has_no_lower_end_there() -> None:
         ({}, "at least one"),
         ({"a,b": 0.1}, "labels"),
         ({3: 0.1}, "labels"),
+        ({" a": 0.1}, "spaces"),
+        ({"": 0.1}, "labels"),
         (7, "mapping"),
     ],
 )
@@ -187,8 +191,29 @@ def test_each_kind_of_run_names_the_other() -> None:
 def test_samplers_within_strata_state_a_rate() -> None:
     with pytest.raises(InvalidType, match="by itself"):
         LabelledStrata({"a": GAUSSIAN})  # type: ignore[dict-item]
+    for label in ("", 3):
+        with pytest.raises(InvalidType, match="labels"):
+            LabelledStrata({label: Poisson(rate=P(1))})  # type: ignore[dict-item]
     with pytest.raises(InvalidType, match="mapping"):
         LabelledStrata([("a", Poisson(rate=P(1)))])  # type: ignore[arg-type]
+
+
+def test_released_rates_of_a_plugin_are_refused() -> None:
+    @frozen(kw_only=True)
+    class Paid:
+        about: ClassVar[About] = evolve(Strata.about, name="paid-strata")
+        rate: Any
+
+        @property
+        def strata(self) -> LabelledStrata:
+            return LabelledStrata({"a": Poisson(rate=P(self.rate.value))})
+
+    cost = SampledRun(
+        mechanism=LaplaceSum(scale=P(1)), sampler=Full(), domain=NormBall(norm=Norm.L1, radius=P(1))
+    ).pure()
+    with pytest.raises(InvalidValue, match="public parameters"):
+        StratifiedRun(mechanism=GAUSSIAN, sampler=Paid(rate=Released(Fraction(1, 2), cost)))
+    assert StratifiedRun(mechanism=GAUSSIAN, sampler=Paid(rate=P(Fraction(1, 2)))).steps == 1
 
 
 KEEPER = GaussianSum(scale=P(1))
