@@ -11,7 +11,7 @@ from ..accounting.derivation import Evidence
 from ..accounting.errors import InvalidValue, known_keywords
 from ..accounting.norms import Norm
 from ..accounting.provenance import Declared, Public
-from ..accounting.relations import ADD_REMOVE, REPLACE, ZERO_OUT
+from ..accounting.relations import ADD_REMOVE, ZERO_OUT
 from ..accounting.units import Probability
 from ..plugins.contract import CONTRACT_VERSION, About, flag, named, norm_order
 from ..plugins.contract import NormStrata as Strata
@@ -34,7 +34,8 @@ class NormStrata:
 
     Guarantees:
         A norm is rounded up before it is compared, so that a record within a rounding of a bound may count as above
-        it. A `StratifiedRun` accounts for each stratum as a ball of its own and states the worst.
+        it. A `StratifiedRun` accounts for each stratum as a ball of its own and states the worst. Nothing is stated of
+        replaced records, whose norms, and so whose strata, may differ.
 
     Raises:
         InvalidValue: for bounds that do not rise, for rates outside [0, 1] or of another number, and for released ones.
@@ -46,7 +47,7 @@ class NormStrata:
         contract=CONTRACT_VERSION,
         evidence=Evidence.PROVED,
         citation="IS, Proposition 3, for each stratum; docs/soundness_strata.md",
-        relations=(ADD_REMOVE, REPLACE, ZERO_OUT),
+        relations=(ADD_REMOVE, ZERO_OUT),
     )
 
     bounds: Declared[Listing] = field(converter=listing, metadata={"help": "b_1,b_2,… rising, above 0"})

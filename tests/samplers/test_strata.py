@@ -169,6 +169,14 @@ def test_strata_that_no_run_takes_are_refused(sampler: Any, domain: NormBall, sa
         StratifiedRun(mechanism=GAUSSIAN, sampler=sampler, domain=domain)
 
 
+def test_a_norm_is_no_public_label() -> None:
+    """A record that is replaced may have another norm, and so another rate."""
+    with pytest.raises(InvalidValue, match="a plugin that covers replace"):
+        StratifiedRun(mechanism=GaussianSum(scale=P(20)), sampler=STEPS, domain=BALL, relation=REPLACE)
+    zeroed = StratifiedRun(mechanism=GaussianSum(scale=P(20)), sampler=STEPS, domain=BALL, relation=ZERO_OUT)
+    assert zeroed.epsilon("1e-5").epsilon == evolve(zeroed, relation=ADD_REMOVE).epsilon("1e-5").epsilon
+
+
 def test_one_weight_in_all_strata_goes_with_a_noise_multiplier() -> None:
     same = Strata(rates=P("a:0.5,b:0.5"), weighted=P(True))
     found = StratifiedRun(mechanism=GAUSSIAN, sampler=same).epsilon("1e-5").epsilon
