@@ -180,7 +180,7 @@ def _(rate: GaussianConstrainedRate) -> RateStatement:
         "certificate",
         "a target at a δ or a Rényi order",
         "a target for the pure ε",
-        "No kind of certificate states the weights of Gaussian sums yet: leave the certificate out",
+        "No pure profile follows: certdp weights, and profile_certificate(run), certify such a target",
     )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
-from . import constrained, profile
+from . import constrained, constrained_sums, profile
 from .approximate import run as composed
 from .approximate.claims import CLAIMS, NOT_PROVEN
 from .artefacts import digest_of, take_artefacts
@@ -38,6 +38,7 @@ __all__ = [
 KINDS: Final[dict[str, Callable[[dict[str, Any], Data | None, Budget], Verdict]]] = {
     profile.KIND: profile.check_sampled_pure_profile,
     constrained.KIND: constrained.check_constrained_pure_profile,
+    **dict.fromkeys(constrained_sums.KINDS, constrained_sums.check_constrained_sum),
     **dict.fromkeys(CLAIMS, composed.check_composed),
     keyed.KIND: keyed.check_keyed_approximate,
 }

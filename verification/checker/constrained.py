@@ -44,7 +44,7 @@ from .verdict import Refused, Verdict
 KIND: Final = "constrained-pure-profile"
 THEOREM: Final = "IS Problem 7 and Theorem 6"
 
-_MOST_RELEASES: Final = 2**53
+MOST_RELEASES: Final = 2**53
 _BODY = body_of(
     KIND,
     THEOREM,
@@ -53,11 +53,11 @@ _BODY = body_of(
         target=shapes.not_negative,
         largest_weight=shapes.optional(shapes.not_negative),
         released_cost=shapes.not_negative,
-        samples=shapes.integer(1, _MOST_RELEASES),
-        releases_on_a_sample=shapes.integer(1, _MOST_RELEASES),
+        samples=shapes.integer(1, MOST_RELEASES),
+        releases_on_a_sample=shapes.integer(1, MOST_RELEASES),
     ),
 )
-_VARYING: Final = ["solved for"]
+VARYING: Final = ["solved for"]
 """In the place of a rate, which no expression gives."""
 _TOO_LARGE: Final = "some record of the domain loses more than the target at weight 1"
 _ALLOWED: Final = Fraction(1, 2**39)
@@ -95,9 +95,9 @@ def check_constrained_pure_profile(body: dict[str, Any], data: Data | None, budg
     domain = domain_of(body)
     used = inputs.pool.variables(inputs.unit_loss)
     others = [] if domain is None else domain.others(used)
-    hold_rule(body["sampler"], body["inputs"]["target"], inputs.rule.largest)
+    hold_rule(body["sampler"], {"target": body["inputs"]["target"]}, inputs.rule.largest)
     _hold_digits(body, inputs)
-    needed = _assumed(inputs, domain) | hold_pure_loss(body, _VARYING, domain)
+    needed = _assumed(inputs, domain) | hold_pure_loss(body, VARYING, domain)
     assumed = hold_pure_assumptions(body, needed, indifferent=frozenset({"mechanism"}), norms_matter=False)
     check_figures(body, domain)
     if body["data"] is not None:
@@ -129,11 +129,24 @@ def _assumed(inputs: Inputs, domain: Domain | None) -> dict[str, str]:
     if domain is None:
         where = "at weight 1" if inputs.together == 1 else f"in {inputs.together} releases at weight 1"
         assumed["records"] = f"those that lose at most {inputs.rule.target} {where}"
-    if inputs.samples > 1:
-        assumed["releases"] = f"{inputs.samples}, each on a fresh sample"
-    elif inputs.together > 1:
-        assumed["releases"] = f"{inputs.together} on one sample"
-    return assumed
+    return assumed | plan_assumed(inputs.samples, inputs.together)
+
+
+def plan_assumed(samples: int, together: int) -> dict[str, str]:
+    """Name what is assumed of a plan of several releases."""
+    if samples > 1 and together > 1:
+        raise Refused("several releases are on one sample, or each on a fresh one")
+    if samples > 1:
+        return {"releases": f"{samples}, each on a fresh sample"}
+    return {"releases": f"{together} on one sample"} if together > 1 else {}
+
+
+def read_largest_weight(inputs: dict[str, Any]) -> Fraction | None:
+    """Read the cap on the weights."""
+    largest = None if inputs["largest_weight"] is None else Fraction(inputs["largest_weight"])
+    if largest is not None and not (1 <= largest <= LARGEST_WEIGHT and Fraction(float(largest)) == largest):
+        raise Refused("inputs.largest_weight must be a binary64 number within [1, 2^1022]")
+    return largest
 
 
 def _hold_digits(body: dict[str, Any], inputs: Inputs) -> None:
@@ -157,16 +170,12 @@ def _read(body: dict[str, Any], budget: Budget) -> Inputs:
     if any(order_of(variable) is None for variable in pool.variables(loss) - {WEIGHT}):
         raise Refused("the loss may use norms and the weight alone")
     samples, together = stated["samples"], stated["releases_on_a_sample"]
-    if samples > 1 and together > 1:
-        raise Refused("several releases are on one sample, or each on a fresh one")
     target = Fraction(stated["target"])
     if not LEAST_TARGET <= target / samples <= MOST_TARGET:
         raise Refused("inputs.target must lie within [2^-40, 1024] for each sample")
     if body["sampler"]["options"].get("target", stated["target"]) != stated["target"]:
         raise Refused("inputs.target is not the sampler's target")
-    largest = None if stated["largest_weight"] is None else Fraction(stated["largest_weight"])
-    if largest is not None and not (1 <= largest <= LARGEST_WEIGHT and Fraction(float(largest)) == largest):
-        raise Refused("inputs.largest_weight must be a binary64 number within [1, 2^1022]")
+    largest = read_largest_weight(stated)
     if together > 1:
         loss = pool.node("multiply", pool.constant(together), loss)
     unit_loss = pool.replace(loss, {pool.variable(WEIGHT): pool.constant(1)})

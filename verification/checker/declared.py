@@ -333,17 +333,15 @@ def hold_sampler(statement: Statement, rate: Tree, weighted: bool, domain: Domai
         raise Refused(f"rate and weighted are not those of sampler {statement['name']} with these options")
 
 
-def hold_rule(statement: Statement, target: str, largest: Fraction | None) -> None:
-    """Hold target and cap of a constrained run against what the sampler named declares."""
+def hold_rule(statement: Statement, target: Mapping[str, str], largest: Fraction | None) -> None:
+    """Hold cap and target of a constrained run, with its delta or order, against what the sampler named declares."""
     if not _is_own("sampler", statement):
         return
     if statement["name"] != CONSTRAINED:
         raise Refused(f"sampler {statement['name']} has a rate of its own, and no target")
     options = _take("sampler", statement)
-    if not options.keys() <= {"target", "largest_weight", "digits"}:
-        raise Refused("the target is of the pure epsilon: those at a delta or an order have no certificate")
-    if options["target"] != target:
-        raise Refused("the target is not the sampler's option")
+    if any(options.get(key) != target.get(key) for key in ("target", "delta", "order")):
+        raise Refused("the target, or the delta or order at which it is one, is not the sampler's option")
     cap = _exact(options, "largest_weight") if "largest_weight" in options else None
     match cap, largest:
         case None, None:

@@ -175,8 +175,6 @@ class Weighed(Answer):
             bound = f"{loss.sign} ≤ {numbers.most(loss.upper)}{loss.beside(numbers, self.delta)}"
             page.bold(bound, f" for {whom(self.run.domain)}")
         page.print(str(self.proven.derivation), 2)
-        if loss.notion != PURE.name:
-            page.print("no kind of certificate states this target yet", 2)
         page.files({"certificate": self.certificate})
         page.assumptions(self.proven.derivation.assumptions)
         self._show_owners(page)

@@ -14,11 +14,13 @@ from ..accounting.derivation import EX_POST, Assumption
 from ..accounting.enclosures import Enclosure
 from ..accounting.enclosures.arguments import whole
 from ..accounting.errors import InvalidType, InvalidValue, known_keywords
+from ..accounting.feasible_weights.rates import GaussianConstrainedRate
 from ..accounting.guarantees import Guarantee
 from ..accounting.notions import PURE, Approximate, Bound, GaussianDP, Pure, Renyi, ZeroConcentrated
 from ..accounting.relations import RECORD, ZERO_OUT
 from ..accounting.sampling.batches import BatchRate
 from ..accounting.sampling.every_value import ExPost
+from ..accounting.sampling.losses import GaussianLoss
 from ..accounting.units import Delta, Epsilon
 from ..verification.certificates.approximate import (
     FILTERED,
@@ -29,6 +31,7 @@ from ..verification.certificates.approximate import (
     certified_delta,
     certified_epsilon,
 )
+from ..verification.certificates.constrained_sums import constrained_sum_certificate
 from ..verification.certificates.keyed import keyed_certificate
 from ..verification.certificates.notions import (
     Rate,
@@ -202,7 +205,7 @@ def pure_claim(run: SampledRun[Any]) -> SampledPureClaim:
         NoPureValue: for a mechanism without a pure ε.
         NoFiniteSupremum: where ψ grows without bound on the domain.
         InvalidValue: where neither end of a range costs most, for several releases of a sampler that states its rate,
-            and for a target at a δ or an order, for which there is no kind of certificate yet.
+            and for a target at a δ or an order, of which no pure profile follows.
     """
     if run.derivation.rests_on(EX_POST):
         raise ExPost.about(", ".join(run.released_values))
@@ -240,11 +243,16 @@ def pure_claim(run: SampledRun[Any]) -> SampledPureClaim:
 def profile_certificate(run: SampledRun[Any]) -> bytes:
     """A publishable certificate of a run's ψ and, with a domain, of its supremum: public constants alone.
 
+    Of weights that are solved for a target at a δ or an order it states that no record of the domain loses more.
+
     Raises:
         ExPost, NoPureValue, NoFiniteSupremum: as `pure_claim`.
         InvalidValue: as `pure_claim`, and where the checker does not know the end of a released parameter's range to
-            cost most.
+            cost most; for a target at a δ or an order without a domain, or beside released parameters.
     """
+    match run.drawing:
+        case GaussianConstrainedRate() as rate:
+            return _constrained_certificate(run, rate)
     content = public_certificate(pure_claim(run))
     if run.open_parameters and not (verdict := check(content)).accepted:
         raise InvalidValue(
@@ -254,6 +262,23 @@ def profile_certificate(run: SampledRun[Any]) -> bytes:
             f"It says: {verdict.reason}. Leave the certificate out",
         )
     return content
+
+
+def _constrained_certificate(run: SampledRun[Any], rate: GaussianConstrainedRate) -> bytes:
+    """A certificate of a target at a δ or an order."""
+    if run.domain is None:
+        remedy = "Declare the public domain of the records, as in run.on(NormBall(…)) or --option radius=R"
+        raise InvalidValue("domain", None, "a domain every record of which is within the target at weight 1", remedy)
+    if run.payments:
+        remedy = "There is no kind of certificate yet for weights within a target beside these: leave it out"
+        raise InvalidValue("certificate", ", ".join(run.open_parameters), "parameters that are public", remedy)
+    return constrained_sum_certificate(
+        cast("GaussianLoss", run.loss).shift,
+        rate,
+        run.domain,
+        (statement_of(run.mechanism), statement_of(run.sampler)),
+        run.derivation.assumptions,
+    )
 
 
 def certified_dominated(run: Plan[Any], budget: Budget, assumptions: Sequence[Assumption]) -> Certified:
