@@ -38,6 +38,7 @@ class Rate:
         epsilon: where δ is asked for.
         delta: the proven upper end there.
         follows: the rate, from a δ at that ε.
+        at_least: whether attackers are held off by a bound from below, as of the Bayes risk.
     """
 
     rate: str
@@ -45,6 +46,7 @@ class Rate:
     epsilon: Fraction
     delta: float
     follows: Callable[[Fraction], Fraction]
+    at_least: bool = False
 
     def as_json(self, delta: Fraction) -> Json:
         """Return the rate as the certificate holds it, with the δ that was proven."""
@@ -137,13 +139,12 @@ def certified_rates(run: RunStatement, rates: Sequence[Rate]) -> Certified:
         rates: at least one.
 
     Raises:
-        InvalidValue: for a run with released constants or about groups, for a loss that no certificate states, and
-            where the checker does not prove an (ε, δ).
+        InvalidValue: for a run about groups, for a loss that no certificate states, and where the checker does not
+            prove an (ε, δ).
     """
-    if run.released_cost or run.group > 1:
-        what = "released parameters" if run.released_cost else "groups"
+    if run.group > 1:
         remedy = "There is no kind of certificate yet for rates of others: certify an ε at a δ instead"
-        raise InvalidValue("certificate", what, "public parameters, and one record", remedy)
+        raise InvalidValue("certificate", "groups", "one record", remedy)
     order = sorted(range(len(rates)), key=lambda place: rates[place].delta)
     smallest = rates[order[0]].delta
     reason = ""
@@ -209,11 +210,17 @@ def _each(run: RunStatement, bodies: Sequence[Stated], rates: Sequence[Rate]) ->
     return body, proven
 
 
-def advantage_rate(delta: Enclosure) -> Rate:
-    """The membership advantage, which is δ(0)."""
-    return Rate(
-        rate="membership-advantage", at=None, epsilon=Fraction(0), delta=delta.upper_float, follows=lambda found: found
-    )
+def advantage_rate(epsilon: Fraction, delta: Enclosure) -> Rate:
+    """The membership advantage, from an (ε, δ): δ(0), or a little more than tanh(ε/2) where ε > 0."""
+    growth = Enclosure.of(epsilon).exp()
+
+    def follows(found: Fraction) -> Fraction:
+        if not epsilon:
+            return found
+        most = (1 - 2 * (1 - found) / (growth + 1)).upper
+        return min(Fraction(Enclosure.of(most * (1 + _ROUNDED)).upper_float), Fraction(1))
+
+    return Rate(rate="membership-advantage", at=None, epsilon=epsilon, delta=delta.upper_float, follows=follows)
 
 
 def true_positive_rate(false_positives: Fraction, epsilon: Fraction, delta: Enclosure) -> Rate:
@@ -231,12 +238,15 @@ def true_positive_rate(false_positives: Fraction, epsilon: Fraction, delta: Encl
 
 
 def bayes_risk_rate(prior: Fraction, epsilon: Fraction, delta: Enclosure) -> Rate:
-    """The least Bayes risk at a prior, from δ at an ε of at most log((1 − m)/m), m = min(prior, 1 − prior)."""
+    """The least Bayes risk at a prior, from an (ε, δ); best where e^ε is (1 − m)/m, m = min(prior, 1 − prior)."""
     less = min(prior, 1 - prior)
+    beyond = (Enclosure.of(epsilon).exp() * less).upper > 1 - less
+    corner = (1 / (Enclosure.of(epsilon).exp() + 1)).lower * (1 - _ROUNDED)
+
+    def follows(found: Fraction) -> Fraction:
+        share = min(less, corner) if beyond else less
+        return Fraction(Enclosure.of(share * (1 - found)).lower_float)
+
     return Rate(
-        rate="bayes-risk",
-        at=prior,
-        epsilon=epsilon,
-        delta=delta.upper_float,
-        follows=lambda found: Fraction(Enclosure.of(less * (1 - found)).lower_float),
+        rate="bayes-risk", at=prior, epsilon=epsilon, delta=delta.upper_float, follows=follows, at_least=True
     )

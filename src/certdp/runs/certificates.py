@@ -72,6 +72,8 @@ _DOMINATED = Assumption(
 )
 
 _LARGEST_GROUP = 2**20
+_SLIGHT = Delta(Fraction(1, 10**9))
+_LEVELS = 12
 _NARROW = Fraction(1, 2**30)
 _ROOM = 2.0**-18
 """How far below a claim its certificate aims, relatively: a method of the checker proves up to a millionth more."""
@@ -150,6 +152,8 @@ def _of_guarantee(stated: RunStatement, guarantee: Guarantee[Any, Any, Any]) -> 
 
 
 def _of_risk(run: SampledRun[Any] | Plan[Any], stated: RunStatement, limits: Sequence[RiskLimit]) -> Certified:
+    if stated.released_cost:
+        return certified_rates(stated, [_costly_rate(run, stated.released_cost, limit) for limit in limits])
     law = cache(risk(run).delta_law)
     return certified_rates(stated, [_rate(law, limit) for limit in limits])
 
@@ -160,14 +164,32 @@ def _rate(law: DeltaLaw, limit: RiskLimit) -> Rate:
         case TruePositiveRateLimit(false_positive_rate=rate):
             factor = places_for(law, rate, relative_gap=_NARROW).sharpest(rate).factor
             factor = max(factor, 1 / factor) if factor else Fraction(1)
-            epsilon = Fraction(Enclosure.of(factor).log().upper_float)
-            return true_positive_rate(rate, epsilon, law(Enclosure.of(epsilon)))
+            return _rate_at(limit, Fraction(Enclosure.of(factor).log().upper_float), law)
         case BayesRiskLimit(prior=prior):
             less = min(prior, 1 - prior)
-            epsilon = Fraction(max(Enclosure.of((1 - less) / less).log().lower_float, 0.0))
-            return bayes_risk_rate(prior, epsilon, law(Enclosure.of(epsilon)))
+            return _rate_at(limit, Fraction(max(Enclosure.of((1 - less) / less).log().lower_float, 0.0)), law)
+    return _rate_at(limit, Fraction(0), law)
+
+
+def _costly_rate(run: SampledRun[Any] | Plan[Any], cost: Fraction, limit: RiskLimit) -> Rate:
+    """The best of some rates, each from an (ε, δ) with an ε above the pure cost of released parameters."""
+    farthest = max(Fraction(run.epsilon(_SLIGHT).epsilon.upper) - cost, Fraction(1, 2**10))
+    levels = [cost, *(cost + farthest / 2**power for power in range(_LEVELS))]
+    found = [_rate_at(limit, level, lambda at: run.delta(Epsilon(at.upper)).guarantee.bound.delta) for level in levels]
+    best = max if found[0].at_least else min
+    return best(found, key=lambda rate: rate.follows(Fraction(rate.delta)))
+
+
+def _rate_at(limit: RiskLimit, epsilon: Fraction, law: DeltaLaw) -> Rate:
+    """The rate that a limit is on, from δ at an ε."""
+    delta = law(Enclosure.of(epsilon))
+    match limit:
+        case TruePositiveRateLimit(false_positive_rate=rate):
+            return true_positive_rate(rate, epsilon, delta)
+        case BayesRiskLimit(prior=prior):
+            return bayes_risk_rate(prior, epsilon, delta)
         case AdvantageLimit():
-            return advantage_rate(law(Enclosure.of(0)))
+            return advantage_rate(epsilon, delta)
     raise InvalidType("answer", limit, "one of the limits in certdp.risks")
 
 

@@ -5,9 +5,12 @@ Groups. What is claimed of groups of at most k records follows from what is prov
 Roth, Su 2022, Theorem 2.14); tau at an order 2^c·a gives 3^c·tau at a >= 2 for k <= 2^c (Mironov 2017, Proposition 2).
 
 Rates. Let a test tell a data set from its neighbour, with true positives t and false positives f. By (eps, delta),
-t <= e^eps·f + delta and 1 - f <= e^eps·(1 - t) + delta. So t - f <= delta at eps = 0, the membership advantage. Whoever
-holds the neighbour for true with probability p, m being the smaller of p and 1 - p, errs with m·fn + (1 - m)·fp or the
-same with both exchanged, at least m·(1 - delta) where e^eps <= (1 - m)/m (Dong, Roth, Su 2022, Proposition 2.12).
+t <= e^eps·f + delta and 1 - f <= e^eps·(1 - t) + delta (Dong, Roth, Su 2022, Proposition 2.12). Added up they give the
+membership advantage t - f <= 1 - 2·(1 - delta)/(1 + e^eps), which is delta at eps = 0. Whoever holds the neighbour for
+true with probability p, m being the smaller of p and 1 - p, errs with m·fn + (1 - m)·fp or the same with both
+exchanged: at least (1 - delta) times the smaller of m and 1/(1 + e^eps), the least of such a sum at the corners of what
+both admit. The pure cost c of released constants adds to eps: each eps is at least c, and delta that of the run at
+eps - c.
 """
 
 from abc import ABC, abstractmethod
@@ -300,12 +303,14 @@ class Risk(Composed):
         if type(method) is not list or not 1 <= len(rates) == len(method) <= _MOST_RATES:
             raise Refused(f"there must be from 1 to {_MOST_RATES} rates, and a method for each")
         self._methods, self._budget = [_method(one, budget) for one in method], budget
-        if cost or any(one.assumed for one in self._methods):
-            raise Refused("rates are of runs with public constants that are fixed beforehand")
+        if any(one.assumed for one in self._methods):
+            raise Refused("rates are of runs that are fixed beforehand")
+        if any(Fraction(rate["epsilon"]) < cost for rate in rates):
+            raise Refused("the epsilon of a rate is below the cost of the released constants")
         theorems = dict.fromkeys(one.theorem for one in self._methods)
         self.theorem = "; ".join(["Dong, Roth, Su 2022, Proposition 2.12", *theorems])
         self.assumed = {}
-        self._rates = rates
+        self._rates, self._cost = rates, cost
         for rate in rates:
             budget.spend(_LAW)
             _prove_rate(rate)
@@ -313,7 +318,7 @@ class Risk(Composed):
     def prove(self, factors: Sequence[Factor], direction: str) -> None:
         """Prove each (epsilon, delta) by its method."""
         for rate, method in zip(self._rates, self._methods, strict=True):
-            found = _delta(method, factors, Fraction(rate["epsilon"]), direction, self._budget)
+            found = _delta(method, factors, Fraction(rate["epsilon"]) - self._cost, direction, self._budget)
             if not at_most(found, _ARITHMETIC.rational(Fraction(rate["delta"])).lo):
                 raise Refused(f"a {rate['rate']} {NOT_PROVEN} by {method.name} ({direction})")
 
@@ -352,8 +357,10 @@ def _prove_rate(stated: Mapping[str, Any]) -> None:
     if epsilon > _PURE_MOST:
         raise Refused("the epsilon of a rate is too large to say anything")
     growth = _ARITHMETIC.exp(_ARITHMETIC.rational(epsilon))
+    corner = _ARITHMETIC.divide(_ARITHMETIC.rational(1 - delta), _ARITHMETIC.add(_UNIT, growth))
     if stated["rate"] == _ADVANTAGE:
-        follows = not epsilon and delta <= bound
+        most = _ARITHMETIC.subtract(_UNIT, _ARITHMETIC.add(corner, corner))
+        follows = at_most(most.hi, _ARITHMETIC.rational(bound).lo) or (not epsilon and delta <= bound)
     elif (at := Fraction(stated["at"])) > 1:
         raise Refused("a rate is at a probability")
     elif stated["rate"] == _TRUE_POSITIVES:
@@ -364,6 +371,7 @@ def _prove_rate(stated: Mapping[str, Any]) -> None:
     else:
         less = min(at, 1 - at)
         likely = at_most(_ARITHMETIC.multiply(growth, _ARITHMETIC.rational(less)).hi, _ARITHMETIC.rational(1 - less).lo)
+        likely = likely or at_most(_ARITHMETIC.rational(bound).hi, corner.lo)
         follows = likely and bound <= less * (1 - delta)
     if not follows:
         raise Refused(f"a {stated['rate']} does not follow from its (epsilon, delta)")
