@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import platform
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import singledispatch
 from heapq import heappop, heappush
@@ -28,7 +28,7 @@ from ...accounting.display import Displayed
 from ...accounting.enclosures import Enclosure
 from ...accounting.errors import InvalidValue
 from ...accounting.exact import ratio_text, short_text
-from ...accounting.expressions import Constant, Expression, Symbol, Variable, W, serialise, substitute, variables
+from ...accounting.expressions import ORDER, Constant, Expression, Symbol, Variable, W, serialise, substitute, variables
 from ...accounting.expressions import Range as Side
 from ...accounting.expressions.suprema import supremum
 from ...accounting.notions import APPROXIMATE, Approximate
@@ -44,6 +44,7 @@ from ...accounting.sampling.losses import (
     LaplaceLoss,
     Loss,
     PureLoss,
+    RenyiLoss,
     ZeroConcentratedLoss,
 )
 from ...accounting.sampling.rate import SamplingRate
@@ -68,6 +69,7 @@ FILTERED = Assumption(
 
 _SPARED = Fraction(1, 2**100)
 _LOOSE = Fraction(1, 2**48)
+_EVERY_ORDER, _APART = 64, 1.2
 _MOST_CELLS = 64
 _FEW_PARTS = 64
 """More are put into groups; orders are tried where there are no lines, and the best one alone: each takes long."""
@@ -91,17 +93,28 @@ class StatedLoss:
 
     Attributes:
         family: as the certificate names it.
-        parameter: an expression in W and norms.
+        parameter: an expression in W and norms, of a curve in the order as well.
+        lattice: where discrete noise lies.
+        is_curve: whether it bounds the Rényi divergence of each order.
     """
 
     family: str
     parameter: Expression
     lattice: Lattice | None = None
+    is_curve: bool = False
 
-    def as_json(self, relation: str, releases: int, log_delta: float) -> Json:
+    def as_json(self, relation: str, releases: int, way: _Way) -> Json:
         """Return the loss as the certificate holds it; the noise of so many releases is compared as δ asks for."""
         stated = {"family": self.family, "parameter": serialise(self.parameter), "relation": relation}
-        return stated if self.lattice is None else {**stated, **self.lattice.as_json(releases, log_delta)}
+        if self.is_curve:
+            return {**stated, "orders": [ratio_text(order) for order in way.orders]}
+        return stated if self.lattice is None else {**stated, **self.lattice.as_json(releases, way.log_delta)}
+
+    def parameters(self, way: _Way) -> list[Expression]:
+        """What the cells of a cover bound: the parameter, or a curve at each of the orders."""
+        if not self.is_curve:
+            return [self.parameter]
+        return [substitute(self.parameter, {ORDER: Constant(order)}) for order in way.orders]
 
 
 @final
@@ -142,7 +155,7 @@ def stated_losses(loss: Loss) -> tuple[StatedLoss, ...]:
     raise InvalidValue(
         "certificate",
         type(loss).__name__,
-        "a loss with a pure ε, ρ, or Laplace or Gaussian noise",
+        "a loss with a pure ε, ρ, a Rényi curve, or Laplace or Gaussian noise",
         "No kind of certificate states this loss yet: leave the certificate out",
     )
 
@@ -189,6 +202,11 @@ def _(loss: ZeroConcentratedLoss) -> tuple[StatedLoss, ...]:
 
 
 @stated_losses.register
+def _(loss: RenyiLoss) -> tuple[StatedLoss, ...]:
+    return (StatedLoss("renyi", loss.tau, is_curve=True),)
+
+
+@stated_losses.register
 def _(loss: FamilyLoss) -> tuple[StatedLoss, ...]:
     if loss.pure is None:
         return stated_losses.dispatch(Loss)(loss)
@@ -204,11 +222,13 @@ class _Way:
         spared: by how much parameters and rates are raised, relatively.
         log_delta: about log δ.
         loss: which of the statements of each loss is taken, or the last.
+        orders: at which Rényi curves are stated.
     """
 
     spared: Fraction
     log_delta: float
     loss: int
+    orders: Sequence[Fraction] = (Fraction(2),)
 
 
 @final
@@ -245,13 +265,13 @@ class ReleaseStatement:
         return {
             "mechanism": self.mechanism.as_json(),
             "sampler": self.sampler.as_json(),
-            "loss": stated.as_json(relation, self.releases.steps, way.log_delta),
+            "loss": stated.as_json(relation, self.releases.steps, way),
             "rate": serialise(self.rate.probability),
             "weighted": self.rate.weighted,
             "rounding": ratio_text(self.rate.rounding),
             "resample": "once" if isinstance(self.releases, SampleOnce) else "each",
             "steps": self.releases.steps,
-            "cover": _Cover(stated.parameter, self.rate, domain, way.spared).tree(self.corners),
+            "cover": _Cover(stated.parameters(way), self.rate, domain, way.spared, stated.is_curve).tree(self.corners),
         }
 
     def assumptions(self, number: int) -> Iterator[tuple[str, str]]:
@@ -268,20 +288,27 @@ class ReleaseStatement:
 
 
 class _Cover:
-    """Cells of a domain, each with the largest parameter and rate of its records."""
+    """Cells of a domain, each with the largest parameter, or those of a curve, and rate of its records."""
 
-    def __init__(self, parameter: Expression, rate: SamplingRate, domain: NormBall | None, spared: Fraction) -> None:
+    def __init__(
+        self,
+        parameters: Sequence[Expression],
+        rate: SamplingRate,
+        domain: NormBall | None,
+        spared: Fraction,
+        is_curve: bool,
+    ) -> None:
         used = realised(rate)
         never = rate.probability == Constant(Fraction(0))
         given = {W: Constant(Fraction(1)) if never else used.weight}
-        roots = substitute(parameter, given), used.probability
-        occurring = frozenset(v for root in (parameter, rate.probability, *roots) for v in variables(root) if v != W)
+        roots = *(substitute(parameter, given) for parameter in parameters), used.probability
+        occurring = frozenset(v for root in (*parameters, rate.probability, *roots) for v in variables(root) if v != W)
         meaning: Mapping[Variable, Expression] = {}
         self.box: Mapping[Variable, Side] = dict.fromkeys(occurring, Side(Fraction(-1), Fraction(1)))
         if domain is not None:
             meaning, self.box = domain.box(occurring)
         self.roots = [substitute(root, meaning) for root in roots]
-        self.spared = 1 + spared
+        self.spared, self.is_curve = 1 + spared, is_curve
 
     def tree(self, corners: int) -> Json:
         """The cells: one where one pair bounds all records, else as many as are allowed, along the widest side."""
@@ -299,12 +326,13 @@ class _Cover:
         return {"coordinate": f"{chosen.symbol.value}({chosen.index})", "at": ratio_text(middle), **sides}
 
     def _leaf(self, cell: Mapping[Variable, Side]) -> Json:
-        parameter, rate = (
+        *parameters, rate = (
             max(supremum(root, {v: cell[v] for v in variables(root)}, slack=Fraction(0)).enclosure.upper, Fraction(0))
             for root in self.roots
         )
+        bounds = [ratio_text(parameter * self.spared) for parameter in parameters]
         return {
-            "parameter": ratio_text(parameter * self.spared),
+            "parameter": bounds if self.is_curve else bounds[0],
             "rate": ratio_text(min(rate * self.spared, Fraction(1))),
         }
 
@@ -347,6 +375,20 @@ class RunStatement:
     def ways(self) -> int:
         """In how many ways the losses can be stated."""
         return max(len(part.losses) for part in self.parts)
+
+    def orders(self, near: Collection[Fraction]) -> Sequence[Fraction]:
+        """At which orders curves are stated, for moments near some: all whole ones below, ever farther apart."""
+        highest = max(math.ceil(max(near, default=Fraction(2))), 2)
+        whole, last = set(range(2, min(highest, _EVERY_ORDER) + 1)), _EVERY_ORDER
+        while last < highest:
+            last = min(math.ceil(last * _APART), highest)
+            whole.add(last)
+        return sorted({*near, *map(Fraction, whole)})
+
+    @property
+    def has_curves(self) -> bool:
+        """Whether the loss of some part is a Rényi curve."""
+        return any(loss.is_curve for part in self.parts for loss in part.losses)
 
     def as_json(self, way: _Way) -> Json:
         """The certificate's body without claim numbers, method, theorem and digest."""
@@ -515,7 +557,7 @@ def certified_by_filter(run: RunStatement, order: Fraction, epsilon: Fraction, d
     sides = _touching(run, order)(epsilon, delta)
     parameters = {"order": ratio_text(order), "ratio": sides and sides[Direction.REMOVE.value]["ratio"]}
     proposal = _Proposal("renyi-filter", _FILTER, lambda e, d: parameters, 0.0)
-    found = _sealed(run.as_json(_Way(_SPARED, _log(delta), 0)), proposal, epsilon, delta)
+    found = _sealed(run.as_json(_Way(_SPARED, _log(delta), 0, run.orders({order}))), proposal, epsilon, delta)
     if isinstance(found, Certified):
         return found
     raise InvalidValue(
@@ -530,7 +572,7 @@ def _first_proven(run: RunStatement, epsilon: Fraction | None, delta: Fraction |
     """A certificate by the tightest way to state the run of which the checker proves something."""
     log_delta = _log(delta) if delta is not None else _log(Fraction(max(answer, 0.0)))
     reason = ""
-    for bodies in bodies_of(run, log_delta):
+    for bodies in bodies_of(run, log_delta, near=orders_near(run, epsilon, delta)):
         found = searched(run, bodies, epsilon, delta, answer)
         if isinstance(found, Certified):
             return found
@@ -580,10 +622,20 @@ SPARES = (_SPARED, _LOOSE, Fraction(0))
 """By how much parameters and rates are raised, relatively; not at all serves numbers that are exact."""
 
 
-def bodies_of(run: RunStatement, log_delta: float, spares: Sequence[Fraction] = SPARES) -> Iterator[list[Stated]]:
-    """The ways to state a run: bodies, and the parts that theirs may be raised above."""
+def bodies_of(
+    run: RunStatement, log_delta: float, spares: Sequence[Fraction] = SPARES, *, near: Collection[Fraction] = ()
+) -> Iterator[list[Stated]]:
+    """The ways to state a run: bodies, and the parts that theirs may be raised above.
+
+    Args:
+        run: what is released.
+        log_delta: about log δ.
+        spares: by how much parameters are raised.
+        near: the orders of which moments are asked, where losses are Rényi curves.
+    """
+    orders = run.orders(near)
     for spared in spares:
-        ways = [run.as_json(_Way(spared, log_delta, loss)) for loss in range(run.ways)]
+        ways = [run.as_json(_Way(spared, log_delta, loss, orders)) for loss in range(run.ways)]
         yield [({**body, "parts": parts}, body["parts"]) for body in ways for parts in _raised(body["parts"])]
 
 
@@ -697,6 +749,8 @@ class _Known:
         found: Counter[_Law] = Counter()
         combinations, margin, noise = 1, 0.0, False
         for part in parts:
+            if "orders" in part["loss"]:
+                return None
             leaves = {(leaf["parameter"], leaf["rate"]) for leaf in _leaves(part["cover"])}
             parameter, rate = (max(float(Fraction(values[i])) for values in leaves) for i in (0, 1))
             family, steps, combinations = part["loss"]["family"], part["steps"], combinations * len(leaves)
@@ -762,7 +816,7 @@ def _raised(parts: Sequence[Json]) -> Iterator[Sequence[Json]]:
     alike: dict[str, list[int]] = {}
     for number, part in enumerate(parts):
         cell, family = part["cover"], part["loss"]["family"]
-        if "coordinate" in cell or family == "discrete-gaussian":
+        if "coordinate" in cell or family in ("discrete-gaussian", "renyi"):
             continue
         if part["resample"] == "each" or cell["rate"] == "1":
             alike.setdefault(family, []).append(number)
@@ -789,19 +843,33 @@ def _leaves(tree: Json) -> Iterator[Json]:
         yield tree
 
 
+def _found_at(run: RunStatement, epsilon: Fraction | None, delta: Fraction | None) -> Finding | None:
+    """What Rényi orders prove."""
+    if delta is not None and delta > 0:
+        return RENYI.epsilon(run.pairs, Enclosure.of(delta))
+    if epsilon is not None and epsilon >= run.released_cost:
+        return RENYI.delta(run.pairs, Enclosure.of(epsilon - run.released_cost))
+    return None
+
+
+def _near(order: Fraction) -> set[Fraction]:
+    """An order, and the whole ones beside it, where moments on samples are sharp."""
+    return {order, Fraction(max(math.floor(order), 2)), Fraction(math.ceil(order))}
+
+
+def orders_near(run: RunStatement, epsilon: Fraction | None, delta: Fraction | None) -> set[Fraction]:
+    """The orders of which moments are asked at an ε or a δ, where losses are Rényi curves; else none."""
+    finding = _found_at(run, epsilon, delta) if run.has_curves else None
+    return set() if finding is None or finding.order is None else _near(finding.order)
+
+
 def _by_orders(question: _Question, *, beside: bool) -> Iterator[_Proposal]:
-    """Rényi orders: the best one, and the whole ones `beside` it, where moments on samples are sharp."""
+    """Rényi orders: the best one, and the whole ones `beside` it."""
     run, cost = question.run, question.run.released_cost
-    finding: Finding | None = None
-    if question.delta is not None and question.delta > 0:
-        finding = RENYI.epsilon(run.pairs, Enclosure.of(question.delta))
-    elif question.epsilon is not None and question.epsilon >= cost:
-        finding = RENYI.delta(run.pairs, Enclosure.of(question.epsilon - cost))
+    finding = _found_at(run, question.epsilon, question.delta)
     if finding is None or finding.order is None:
         return
-    near = {finding.order}
-    if beside:
-        near |= {Fraction(max(math.floor(finding.order), 2)), Fraction(math.ceil(finding.order))}
+    near = _near(finding.order) if beside else {finding.order}
     start = finding.bounds.enclosure
     if question.delta is not None:
         start = start + cost

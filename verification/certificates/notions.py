@@ -15,7 +15,7 @@ from ...accounting.errors import InvalidValue
 from ...accounting.exact import ratio_text
 from ...accounting.notions import Bound, GaussianDP, Renyi, ZeroConcentrated
 from ..checker import NOT_PROVEN, check
-from .approximate import OF_GROUPS, SPARES, Certified, RunStatement, Stated, bodies_of, searched
+from .approximate import OF_GROUPS, SPARES, Certified, RunStatement, Stated, bodies_of, orders_near, searched
 from .writing import Json, sealed
 
 _LADDER = (0.0, 2.0**-50, 1e-12, 1e-9, 1e-7, 9e-7, 1e-5, 1e-3, 0.1, 1.0)
@@ -73,7 +73,8 @@ def certified_bound(run: RunStatement, bound: Bound) -> Certified:
     if run.group > 1:
         theorem += OF_GROUPS
     reason = "there is none for these losses"
-    for bodies in bodies_of(run, 0.0, sorted(SPARES)):
+    near = {bound.order} if isinstance(bound, Renyi) else set[Fraction]()
+    for bodies in bodies_of(run, 0.0, sorted(SPARES), near=near):
         for step in _LADDER:
             numbers = named(Fraction(max(answer, _TINY if step else 0.0)) * (1 + Fraction(step)))
             claim = {name: ratio_text(value) for name, value in numbers.items()}
@@ -148,7 +149,8 @@ def certified_rates(run: RunStatement, rates: Sequence[Rate]) -> Certified:
     order = sorted(range(len(rates)), key=lambda place: rates[place].delta)
     smallest = rates[order[0]].delta
     reason = ""
-    for bodies in bodies_of(run, math.log(smallest) if smallest > 0 else math.log(5e-324)):
+    near = set[Fraction]().union(*(orders_near(run, rate.epsilon, None) for rate in rates))
+    for bodies in bodies_of(run, math.log(smallest) if smallest > 0 else math.log(5e-324), near=near):
         found = _each(run, bodies, [rates[place] for place in order])
         if isinstance(found, str):
             reason = found

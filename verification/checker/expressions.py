@@ -51,6 +51,8 @@ _ARITY: Final = {
 }
 _CHOICES: Final = ("minimum", "maximum", "select")
 WEIGHT: Final = "weight"
+ORDER: Final = "order"
+"""Of a Renyi divergence."""
 
 
 def norm(p: str) -> str:
@@ -73,6 +75,8 @@ def _variable(operation: str, indices: list[str]) -> str | None:
     match operation, indices:
         case "weight", []:
             return WEIGHT
+        case "order", []:
+            return ORDER
         case "norm", [p] if is_order(p):
             return norm(p)
         case "rounding", ["rate" | "weight" as of]:

@@ -5,7 +5,7 @@ bounds the loss's parameter and the rate on its cell. So the leaves cover the do
 is proven by itself.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any, Final, NamedTuple
 
@@ -17,25 +17,39 @@ from ..verdict import Refused
 
 MOST_LEAVES: Final = 64
 _LEAF: Final = shapes.record(parameter=shapes.not_negative, rate=shapes.not_negative)
+_CURVE: Final = shapes.record(parameter=shapes.sequence(shapes.not_negative), rate=shapes.not_negative)
 _SPLIT: Final = shapes.record(
     coordinate=shapes.text, at=shapes.a_rational, below=shapes.anything, above=shapes.anything
 )
 
 
 class Corner(NamedTuple):
-    """An upper bound of the parameter and of the rate on a cell."""
+    """An upper bound of the parameter and of the rate on a cell; of a curve one for each of its orders."""
 
-    parameter: Fraction
+    parameters: tuple[Fraction, ...]
     rate: Fraction
 
 
 def prove_cover(
-    tree: Any, pool: Pool, parameter: int, rate: int, box: Box, arithmetic: Arithmetic, where: str
+    tree: Any,
+    pool: Pool,
+    parameters: Sequence[int],
+    rate: int,
+    box: Box,
+    arithmetic: Arithmetic,
+    where: str,
+    *,
+    is_curve: bool,
 ) -> list[Corner]:
     """Prove what every leaf says of its cell, and list the leaves' bounds, each once."""
     found: dict[Corner, None] = {}
-    for cell, corner in _leaves(tree, box, arithmetic, where):
-        for root, bound, what in ((parameter, corner.parameter, "loss"), (rate, corner.rate, "rate")):
+    for cell, corner in _leaves(tree, box, arithmetic, where, is_curve=is_curve):
+        if len(corner.parameters) != len(parameters):
+            raise Refused(f"{where} must bound the loss at each order of its curve")
+        for root, bound, what in (
+            *((root, bound, "loss") for root, bound in zip(parameters, corner.parameters, strict=True)),
+            (rate, corner.rate, "rate"),
+        ):
             used = pool.variables(root)
             sides = {name: side for name, side in cell.items() if name in used}
             least = arithmetic.rational(bound).lo
@@ -45,7 +59,9 @@ def prove_cover(
     return list(found)
 
 
-def _leaves(tree: Any, box: Box, arithmetic: Arithmetic, where: str) -> Iterator[tuple[Box, Corner]]:
+def _leaves(
+    tree: Any, box: Box, arithmetic: Arithmetic, where: str, *, is_curve: bool
+) -> Iterator[tuple[Box, Corner]]:
     """List the leaves of a cover with their cells."""
     open_nodes = [(tree, box)]
     leaves = 0
@@ -61,11 +77,12 @@ def _leaves(tree: Any, box: Box, arithmetic: Arithmetic, where: str) -> Iterator
                 for part, side in zip(("below", "above"), _halves(cell[name], node["at"], arithmetic), strict=True)
             ]
             continue
-        _LEAF(node, where)
+        (_CURVE if is_curve else _LEAF)(node, where)
         leaves += 1
         if leaves + len(open_nodes) > MOST_LEAVES:
             raise Refused(f"{where} has more than {MOST_LEAVES} cells")
-        corner = Corner(Fraction(node["parameter"]), Fraction(node["rate"]))
+        stated = node["parameter"] if is_curve else [node["parameter"]]
+        corner = Corner(tuple(map(Fraction, stated)), Fraction(node["rate"]))
         if corner.rate > 1:
             raise Refused(f"{where} states a rate above 1")
         yield cell, corner

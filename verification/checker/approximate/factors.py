@@ -3,16 +3,20 @@
 from fractions import Fraction
 from typing import Final, NamedTuple
 
+from ..verdict import Refused
+
 GAUSSIAN: Final = "gaussian"
 LAPLACE: Final = "laplace"
 PURE: Final = "pure"
 ZERO_CONCENTRATED: Final = "zero-concentrated"
 DISCRETE_GAUSSIAN: Final = "discrete-gaussian"
+RENYI: Final = "renyi"
 FAMILIES: Final = (GAUSSIAN, LAPLACE, PURE, ZERO_CONCENTRATED)
 """N(s, 1) and N(0, 1); Laplace(s, 1) and Laplace(0, 1); randomised response with epsilon; tau(a) <= rho*a.
 
-Beside them, on a lattice, discrete Gaussian noise about vectors as long as s standard deviations, and about 0. All but
-the fourth are symmetric: an involution of the outputs swaps the laws with and without the record.
+Beside them, on a lattice, discrete Gaussian noise about vectors as long as s standard deviations, and about 0; and any
+pair whose Renyi divergences are bounded at some orders. But for the fourth and this one all are symmetric: an
+involution of the outputs swaps the laws with and without the record.
 """
 SYMMETRIC: Final = (GAUSSIAN, LAPLACE, PURE, DISCRETE_GAUSSIAN)
 
@@ -32,8 +36,18 @@ class Lattice(NamedTuple):
     spread: Fraction
 
 
+class Bound(NamedTuple):
+    """A Renyi divergence of an order is at most tau."""
+
+    order: Fraction
+    tau: Fraction
+
+
 class Factor(NamedTuple):
-    """Releases of one kind: `together` on each of `samples` fresh samples, each holding the record with this rate."""
+    """Releases of one kind: `together` on each of `samples` fresh samples, each holding the record with this rate.
+
+    The parameter of a curve is the largest of its bounds, which are in the order of their orders.
+    """
 
     family: str
     parameter: Fraction
@@ -41,6 +55,7 @@ class Factor(NamedTuple):
     together: int
     samples: int
     lattice: Lattice | None = None
+    curve: tuple[Bound, ...] = ()
 
     @property
     def null(self) -> bool:
@@ -51,3 +66,14 @@ class Factor(NamedTuple):
     def sampled(self) -> bool:
         """Whether sampling changes the releases: the rate is below 1."""
         return self.rate < 1
+
+    def tau(self, order: Fraction) -> Fraction:
+        """Bound the Renyi divergence of a curve at an order by that of the next one stated, as it grows with the order.
+
+        Raises:
+            Refused: beyond the last one.
+        """
+        for bound in self.curve:
+            if order <= bound.order:
+                return bound.tau
+        raise Refused(f"the loss states no Renyi divergence of an order from {order} on")

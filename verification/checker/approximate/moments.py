@@ -24,7 +24,7 @@ from ..budget import Budget
 from ..intervals import INFINITY, NOTHING, ONE, Arithmetic, Interval, upper_end
 from ..verdict import Refused
 from .divergences import pure_loss
-from .factors import DISCRETE_GAUSSIAN, GAUSSIAN, LAPLACE, PURE, REMOVE, SYMMETRIC, ZERO_CONCENTRATED, Factor
+from .factors import DISCRETE_GAUSSIAN, GAUSSIAN, LAPLACE, PURE, REMOVE, RENYI, SYMMETRIC, ZERO_CONCENTRATED, Factor
 from .nodes import NODE, Tilt, grid_for, nodes_on, shift_of
 
 LARGEST_ORDER: Final = 2**40
@@ -36,6 +36,7 @@ _TERM: Final[dict[str, int]] = {
     GAUSSIAN: 15_000,
     DISCRETE_GAUSSIAN: 15_000,
     ZERO_CONCENTRATED: 15_000,
+    RENYI: 15_000,
     LAPLACE: 60_000,
     PURE: 120_000,
 }
@@ -109,6 +110,8 @@ class Moments:
             return arithmetic.rational(factor.together * order * above * s**2 / 2)
         if factor.family == ZERO_CONCENTRATED:
             return arithmetic.rational(factor.together * order * above * s)
+        if factor.family == RENYI:
+            return arithmetic.rational(factor.together * above * factor.tau(order))
         together = arithmetic.rational(Fraction(factor.together))
         if factor.family == LAPLACE:
             share = order / (2 * order - 1)

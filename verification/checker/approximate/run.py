@@ -24,7 +24,7 @@ from ..budget import Budget
 from ..data import Data
 from ..declared import hold_mechanism, hold_sampler
 from ..domain import DOMAIN, Domain
-from ..expressions import WEIGHT, Pool, order_of, rounding
+from ..expressions import ORDER, WEIGHT, Pool, order_of, rounding
 from ..intervals import Arithmetic, Interval, upper_end
 from ..profile import realised
 from ..released import released_assumed
@@ -43,11 +43,12 @@ from ..statement import (
 from ..verdict import Refused, Verdict
 from .claims import CLAIMS, GROUPS, Composed
 from .cover import Corner, prove_cover
-from .factors import DIRECTIONS, DISCRETE_GAUSSIAN, FAMILIES, Factor, Lattice
+from .factors import DIRECTIONS, DISCRETE_GAUSSIAN, FAMILIES, RENYI, Bound, Factor, Lattice
 
 _MOST_PARTS: Final = 10_000
 _MOST_COMBINATIONS: Final = 64
 _MOST_STEPS: Final = 2**53
+_MOST_ORDERS: Final = 256
 _ARITHMETIC: Final = Arithmetic(192)
 
 _LOSS: Final = {"parameter": shapes.anything, "relation": shapes.one_of("add-remove", "replace")}
@@ -59,12 +60,14 @@ _ON_LATTICE: Final = shapes.record(
     dimension=shapes.optional(shapes.integer(1, _MOST_STEPS)),
     spread=shapes.not_negative,
 )
+_CURVE: Final = shapes.record(family=shapes.one_of(RENYI), **_LOSS, orders=shapes.sequence(shapes.positive))
+_OTHERS: Final = {DISCRETE_GAUSSIAN: _ON_LATTICE, RENYI: _CURVE}
 
 
 def _loss(value: Any, where: str) -> None:
     """Accept a family of pairs and its parameter."""
-    on_lattice = type(value) is dict and value.get("family") == DISCRETE_GAUSSIAN
-    (_ON_LATTICE if on_lattice else _ANYWHERE)(value, where)
+    family = value.get("family") if type(value) is dict else None
+    (_OTHERS.get(family, _ANYWHERE) if type(family) is str else _ANYWHERE)(value, where)
 
 
 _PARTS: Final = shapes.sequence(
@@ -135,10 +138,11 @@ def _prove_part(
     pool = Pool(budget)
     parameter = pool.parse(part["loss"]["parameter"], f"{where}.loss.parameter")
     rate = pool.parse(part["rate"], f"{where}.rate")
-    in_rate, in_loss = ({v for v in pool.variables(root) if order_of(v) is None} for root in (rate, parameter))
-    if in_rate or not in_loss <= {WEIGHT}:
+    parameters = _at_orders(pool, parameter, part["loss"], where)
+    used = set[str]().union(*(pool.variables(root) for root in (*parameters, rate)))
+    in_rate, unknown = pool.variables(rate), {v for v in used if order_of(v) is None}
+    if WEIGHT in in_rate or not unknown <= {WEIGHT}:
         raise Refused(f"{where}: the rate may use norms alone, the loss norms and the weight")
-    used = pool.variables(parameter) | pool.variables(rate)
     if domain is None and used - {WEIGHT}:
         raise Refused(f"{where} uses a norm of the record, and there is no domain")
     if part["loss"]["relation"] != claim["relation"]:
@@ -146,28 +150,45 @@ def _prove_part(
     if claim["relation"] == "replace" and (rate != pool.constant(1) or part["weighted"]):
         raise Refused(f"{where}: under replace nothing but drawing every record is proven")
     others = [] if domain is None else domain.others(used)
-    _check_premises(pool, parameter, rate, norm_ranges(used, domain, others, _ARITHMETIC), part["weighted"], where)
+    norms = norm_ranges(used, domain, others, _ARITHMETIC)
+    _check_premises(pool, parameters, rate, norms, part["weighted"], where)
     if rate == pool.constant(0):
         drawn, weight = rate, pool.constant(1)  # a record that is never drawn has no weight
     else:
         drawn, weight = realised(pool, rate, part)
-    spent = pool.replace(parameter, {pool.variable(WEIGHT): weight})
-    both = pool.node("add", spent, drawn)
+    spent = [pool.replace(root, {pool.variable(WEIGHT): weight}) for root in parameters]
+    together = drawn
+    for root in spent:
+        together = pool.node("add", root, together)
     sides: dict[str, Interval] = {}
     if domain is not None:
-        both, sides = domain.place(pool, both, _ARITHMETIC)
-        spent, drawn = pool.nodes[both].arguments
+        together, sides = domain.place(pool, together, _ARITHMETIC)
+        for place in reversed(range(len(spent))):
+            spent[place], together = pool.nodes[together].arguments
+        drawn = together
     box = {rounding(of): intervals.UNIT for of in ("rate", "weight")} | sides
-    return prove_cover(part["cover"], pool, spent, drawn, box, _ARITHMETIC, f"{where}.cover")
+    is_curve = part["loss"]["family"] == RENYI
+    return prove_cover(part["cover"], pool, spent, drawn, box, _ARITHMETIC, f"{where}.cover", is_curve=is_curve)
+
+
+def _at_orders(pool: Pool, parameter: int, loss: dict[str, Any], where: str) -> list[int]:
+    """Give the parameter, or of a curve its divergence at each of the orders stated."""
+    if loss["family"] != RENYI:
+        return [parameter]
+    orders = [Fraction(order) for order in loss["orders"]]
+    if not 1 <= len(orders) <= _MOST_ORDERS or orders != sorted(set(orders)) or orders[0] <= 1:
+        raise Refused(f"{where}.loss.orders must be from 1 to {_MOST_ORDERS} growing numbers above 1")
+    return [pool.replace(parameter, {pool.variable(ORDER): pool.constant(order)}) for order in orders]
 
 
 def _check_premises(
-    pool: Pool, parameter: int, rate: int, norms: dict[str, Interval], weighted: bool, where: str
+    pool: Pool, parameters: Sequence[int], rate: int, norms: dict[str, Interval], weighted: bool, where: str
 ) -> None:
-    """Prove that the parameter is defined and at least 0 at every weight from 1, and the rate within [0, 1]."""
+    """Prove that each parameter is defined and at least 0 at every weight from 1, and the rate within [0, 1]."""
     weight = intervals.FROM_ONE if weighted else Interval(intervals.ONE, intervals.ONE)
     box = {**norms, WEIGHT: weight}
-    prove_not_negative(pool, parameter, box, f"{where}.loss.parameter", _ARITHMETIC)
+    for parameter in parameters:
+        prove_not_negative(pool, parameter, box, f"{where}.loss.parameter", _ARITHMETIC)
     prove_rate(pool, rate, box, f"{where}.rate", _ARITHMETIC)
 
 
@@ -193,8 +214,11 @@ def _factor(part: dict[str, Any], corner: Corner) -> Factor:
     # where every record is drawn, releases on one sample are as good as each on its own
     together, samples = (steps, 1) if part["resample"] == "once" and corner.rate < 1 else (1, steps)
     # short numbers above: what is lost grows with parameter and rate
-    parameter, rate = _ARITHMETIC.above(corner.parameter), _ARITHMETIC.above(corner.rate)
-    loss = part["loss"]
+    bounds, rate = tuple(map(_ARITHMETIC.above, corner.parameters)), _ARITHMETIC.above(corner.rate)
+    loss, parameter = part["loss"], max(bounds)
+    if loss["family"] == RENYI:
+        curve = tuple(map(Bound, map(Fraction, loss["orders"]), bounds))
+        return Factor(RENYI, parameter, rate, together, samples, curve=curve)
     if loss["family"] != DISCRETE_GAUSSIAN:
         return Factor(loss["family"], parameter, rate, together, samples)
     lattice = Lattice(Fraction(loss["variance"]), loss["dimension"], Fraction(loss["spread"]))
