@@ -249,6 +249,4 @@ def bayes_risk_rate(prior: Fraction, epsilon: Fraction, delta: Enclosure) -> Rat
         share = min(less, corner) if beyond else less
         return Fraction(Enclosure.of(share * (1 - found)).lower_float)
 
-    return Rate(
-        rate="bayes-risk", at=prior, epsilon=epsilon, delta=delta.upper_float, follows=follows, at_least=True
-    )
+    return Rate(rate="bayes-risk", at=prior, epsilon=epsilon, delta=delta.upper_float, follows=follows, at_least=True)

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cache
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import mpmath
@@ -48,9 +49,10 @@ from certdp.accounting.notions import Pure
 from certdp.accounting.provenance import Released
 from certdp.accounting.relations import ADD_REMOVE, RECORD
 from certdp.guarantees import Evidence
-from certdp.pairs import RenyiLoss
+from certdp.pairs import FamilyLoss, LaplacePair, RenyiLoss
 from certdp.plugins.contract import CONTRACT_VERSION, About, Mechanism, W, WeightedSample, norm
 from certdp.verification.certificates import approximate
+from certdp.verification.certificates.approximate import stated_losses
 from certdp.verification.certificates.writing import sealed
 from certdp.verification.checker.approximate import contour as contour
 from certdp.verification.checker.approximate import moments as composed_moments
@@ -863,7 +865,46 @@ def test_the_certificate_of_many_parts_is_next_to_the_answer() -> None:
     assert [part["steps"] for part in parts] == [2000] * 70
 
 
+@pytest.mark.parametrize(
+    ("sampler", "releases"),
+    [
+        (Full(), ResampleEach(2)),
+        (Poisson(rate=Public("0.1")), ResampleEach(20)),
+        (Poisson(rate=Public("0.1")), SampleOnce(5)),
+        (Importance(rate=Public("0.3"), norm=Public(2), floor=Public("0.05")), ResampleEach(3)),
+    ],
+)
+def test_a_bare_curve_is_certified_at_its_answer(sampler: Any, releases: Any) -> None:
+    run = SampledRun(mechanism=OnlyACurve(), sampler=sampler, releases=releases, domain=ball(radius="1/20"))
+    for ask in (
+        lambda: run.epsilon(Delta("1e-5")),
+        lambda: run.delta("2"),
+        lambda: run.renyi(4),
+        lambda: run.renyi("3/2"),
+    ):
+        answer: Any = ask()
+        found = certdp.certificate(run, answer)
+        known: Any = getattr(answer, "guarantee", answer).bound
+        for name, value in found.parameters.items():
+            stated = getattr(known, name)
+            end = stated if isinstance(stated, Fraction) else stated.upper
+            assert end * (1 - Fraction(1, 10**12)) <= value <= end * (1 + Fraction(1, 10**9)), name
+        verdict = check(found.content)
+        assert verdict.outcome.value == "holds assuming the profile"
+        assert verdict.claim is not None
+
+
+def test_a_curve_is_stated_at_ever_fewer_orders() -> None:
+    run = SampledRun(mechanism=OnlyACurve(), sampler=Poisson(rate=Public("0.1")), domain=ball(radius="1/10000"))
+    body = body_of(certdp.certificate(run, run.renyi(100_000)).content)
+    (part,) = body["parts"]
+    orders = [Fraction(order) for order in part["loss"]["orders"]]
+    assert orders[:63] == list(range(2, 65))
+    assert orders[-1] == 100_000
+    assert len(orders) == len(part["cover"]["parameter"]) < 256
+    assert all(later <= earlier * Fraction(5, 4) + 1 for earlier, later in pairwise(orders))
+
+
 def test_a_loss_that_no_certificate_states_says_so() -> None:
-    run = SampledRun(mechanism=OnlyACurve(), sampler=Full(), releases=ResampleEach(2), domain=ball())
-    with pytest.raises(InvalidValue, match="RenyiLoss"):
-        certdp.certificate(run, run.epsilon(Delta("1e-5")))
+    with pytest.raises(InvalidValue, match="FamilyLoss"):
+        stated_losses(FamilyLoss(W * norm(1), LaplacePair))

@@ -138,12 +138,16 @@ def test_rates_at_several_places_keep_their_order_and_names() -> None:
 
 def test_a_rate_follows_from_its_delta() -> None:
     half = Enclosure.of("1/2")
-    assert advantage_rate(half).follows(Fraction(1, 4)) == Fraction(1, 4)
+    assert advantage_rate(Fraction(0), half).follows(Fraction(1, 4)) == Fraction(1, 4)
+    third = advantage_rate(Fraction(Enclosure.of(2).log().upper_float), half).follows(Fraction(0))
+    assert Fraction(1, 3) <= third <= Fraction(1, 3) * (1 + Fraction(1, 2**40))
     low = true_positive_rate(Fraction(1, 10), Fraction(0), half).follows(Fraction(1, 4))
     assert Fraction(7, 20) <= low <= Fraction(7, 20) * (1 + Fraction(1, 2**40))
     assert true_positive_rate(Fraction(9, 10), Fraction(0), half).follows(Fraction(1, 2)) == 1
     risk = bayes_risk_rate(Fraction(3, 4), Fraction(1), half).follows(Fraction(1, 2))
     assert Fraction(1, 8) * (1 - Fraction(1, 2**50)) <= risk <= Fraction(1, 8)
+    beyond = bayes_risk_rate(Fraction(1, 2), Fraction(Enclosure.of(3).log().upper_float), half).follows(Fraction(1, 2))
+    assert Fraction(1, 8) * (1 - Fraction(1, 2**40)) <= beyond <= Fraction(1, 8)
 
 
 def test_what_no_rate_follows_from_is_refused() -> None:

@@ -363,19 +363,23 @@ def test_the_cap_of_a_rule_is_that_of_the_sampler_rounded_down(
     options = {"target": "1", **({} if cap is None else {"largest_weight": cap})}
     _, about = plugin("sampler", "privacy-constrained", options)
     if admitted:
-        hold_rule(about, "1", largest)
-        with pytest.raises(Refused, match="the target is not"):
-            hold_rule(about, "2", largest)
+        hold_rule(about, {"target": "1"}, largest)
+        with pytest.raises(Refused, match="is not the sampler's option"):
+            hold_rule(about, {"target": "2"}, largest)
         return
     with pytest.raises(Refused, match="largest weight"):
-        hold_rule(about, "1", largest)
+        hold_rule(about, {"target": "1"}, largest)
 
 
-@pytest.mark.parametrize("further", [{"delta": "1/1000"}, {"order": "2"}], ids=str)
-def test_a_target_at_a_delta_or_an_order_has_no_certificate(further: Options) -> None:
+@pytest.mark.parametrize("further", [{}, {"delta": "1/1000"}, {"order": "2"}], ids=str)
+def test_a_target_is_one_at_the_delta_or_the_order_of_the_sampler_alone(further: Options) -> None:
     _, about = plugin("sampler", "privacy-constrained", {"target": "1", **further})
-    with pytest.raises(Refused, match="the target is of the pure epsilon"):
-        hold_rule(about, "1", None)
+    hold_rule(about, {"target": "1", **further}, None)
+    others: tuple[Options, ...] = ({}, {"delta": "1/1000"}, {"delta": "1/999"}, {"order": "2"}, {"order": "3"})
+    for other in others:
+        if other != further:
+            with pytest.raises(Refused, match="the delta or order at which it is one"):
+                hold_rule(about, {"target": "1", **other}, None)
 
 
 KEYS = {"epsilon": "1/2", "delta": "1/1000"}

@@ -162,6 +162,14 @@ CORPUS: dict[str, Callable[[], bytes]] = {
     ),
     "constrained, no domain": profile(LAPLACE, PrivacyConstrained(target=Public(1)), None),
     "owner's, constrained": owners(PrivacyConstrained(target=Public(2))),
+    "constrained, delta": profile(
+        GaussianSum(scale=Public(40)),
+        PrivacyConstrained(target=Public(1), delta=Public("1e-5"), largest_weight=Public("10.1")),
+        ball(2, 3),
+    ),
+    "constrained, order": profile(
+        GaussianSum(scale=Public(40)), PrivacyConstrained(target=Public("1/2"), order=Public("9/2")), ball(1, 3, 4)
+    ),
     "gaussian, all": run(GaussianSum(scale=Public(2)), Full(), ResampleEach(10), ball(2)),
     "gaussian, one sample": run(GaussianSum(scale=Public(2)), TENTH, SampleOnce(10), ball(2)),
     "gaussian, samples": run(
@@ -441,7 +449,7 @@ def order_of(norm: str) -> float:
 
 def another_domain(genuine: Body, altered: Body) -> bool:
     """A composed run's is smaller; of a profile, no record that is tried loses more than is stated."""
-    if "parts" in altered:
+    if "parts" in altered or "shift" in altered["inputs"]:
         old, new = genuine["claim"]["domain"], altered["claim"]["domain"]
         free = {"radius": "", "norm": ""}  # a ball of a smaller p lies within that of a larger one
         inside = order_of(new["norm"]) <= order_of(old["norm"]) and Fraction(new["radius"]) <= Fraction(old["radius"])
@@ -592,6 +600,13 @@ HARMLESS = (
     Harmless(r"data\.(psi_max|expected_sample_size.*)", "figures with room to spare", larger_figures),
     Harmless(r"inputs\.table\..*", "another table within (ε, δ)", rows_within),
     Harmless(
+        r"inputs\.largest_shift",
+        "one that no record of the domain exceeds",
+        lambda genuine, altered: (
+            same_claim(genuine, altered) and Fraction(altered["inputs"]["largest_shift"]) >= Fraction(3, 40)
+        ),
+    ),
+    Harmless(
         r"mechanism\.options\.(clusters|dimension)|sampler\.options\.radius",
         "an option on which loss and rate do not depend, and which the assumptions state as it is",
         lambda genuine, altered: bool(genuine["inputs"] == altered["inputs"]),
@@ -675,12 +690,13 @@ NO_NAME = ("Laplace-Sum", "laplace_sum", "laplace-sum ", "laplace--sum", "l\u043
 NEARLY = {
     "laplace, importance": ("laplace-sums", "lapalce-sum", "laplacesum", "iaplace-sum", "importence"),
     "constrained": ("privacy-constrainned", "lap-lace-sum"),
+    "constrained, delta": ("privacy-constrainned", "gauss1an-sum"),
     "gaussian, one sample": ("gaussian-surn", "poison", "full0"),
     "plan": ("gausian-sum", "dp1s"),
     "keys, ppswor": ("pws-key", "ppsw0r", "pps-wor"),
 }
 """Names within a slip of a mechanism's or a sampler's of certdp, or that look like one."""
-BY_KIND = ("laplace, importance", "constrained", "gaussian, one sample", "plan", "keys, ppswor")
+BY_KIND = ("laplace, importance", "constrained", "constrained, delta", "gaussian, one sample", "plan", "keys, ppswor")
 
 
 def plugins(body: Body) -> Iterator[tuple[str, str, Body]]:
@@ -787,7 +803,10 @@ def test_every_kind_is_checked_by_a_copy_of_the_checker_alone(tmp_path: Path) ->
     for package in (checker, mpmath):
         folder = Path(str(package.__file__)).parent
         shutil.copytree(folder, place / folder.name, ignore=shutil.ignore_patterns("__pycache__", "tests"))
-    names = ("laplace, importance", "owner's", "constrained", "gaussian, one sample", "keys, ppswor", "tokens, pps")
+    names = (
+        *("laplace, importance", "owner's", "constrained", "constrained, delta", "gaussian, one sample"),
+        *("keys, ppswor", "tokens, pps"),
+    )
     paths = [tmp_path / f"{number}.json" for number, _ in enumerate(names)]
     for path, name in zip(paths, names, strict=True):
         path.write_bytes(written(name))

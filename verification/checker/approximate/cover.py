@@ -59,9 +59,7 @@ def prove_cover(
     return list(found)
 
 
-def _leaves(
-    tree: Any, box: Box, arithmetic: Arithmetic, where: str, *, is_curve: bool
-) -> Iterator[tuple[Box, Corner]]:
+def _leaves(tree: Any, box: Box, arithmetic: Arithmetic, where: str, *, is_curve: bool) -> Iterator[tuple[Box, Corner]]:
     """List the leaves of a cover with their cells."""
     open_nodes = [(tree, box)]
     leaves = 0

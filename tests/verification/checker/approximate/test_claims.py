@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from fractions import Fraction
+from itertools import combinations
 from typing import Any
 
 import pytest
@@ -96,17 +97,31 @@ def test_the_cost_of_constants_is_one_more_response(name: str) -> None:
     assert verdict.accepted, verdict.reason
 
 
-def test_rates_of_runs_with_released_constants_are_refused() -> None:
+def test_rates_of_runs_with_released_constants_are_those_above_their_cost() -> None:
     body = changed(body_of(written("risk")), "released_cost", "1/10")
-    assert "rates are of runs with public constants" in check(seal(body)).reason
+    assert "below the cost of the released constants" in check(seal(body)).reason
     cost = certdp.LaplaceSum(scale=Public(10))
     spent = SampledRun(mechanism=cost, sampler=Full(), domain=BALL).pure()
     radius = Released(1, spent, within=(1, 2))
     run = SampledRun(
         mechanism=LaplaceSum(scale=Public(2)), sampler=Full(), domain=NormBall(norm=Norm.L1, radius=radius)
     )
-    with pytest.raises(certdp.InvalidValue, match="rates"):
-        certdp.certificate(run, certdp.risk(run))
+    proven, known = certdp.certificate(run, certdp.risk(run)), certdp.risk(run)
+    assert check(proven.content).accepted
+    advantage, members, wrong = proven.parameters.values()
+    # the library composes the cost with the run, the certificate adds it to the loss
+    assert known.advantage.upper <= advantage <= known.advantage.upper * Fraction(11, 10)
+    found_at = known.true_positive_rate("1/100")
+    assert found_at.upper * (1 - Fraction(1, 2**19)) <= members <= found_at.upper * Fraction(11, 10)
+    assert known.bayes_risk("1/2").lower * Fraction(9, 10) <= wrong <= known.bayes_risk("1/2").lower
+    stated = body_of(proven.content)
+    for rate in stated["claim"]["rates"]:
+        assert Fraction(rate["epsilon"]) >= Fraction(stated["released_cost"])
+    raised = str(Fraction(stated["released_cost"]) * 2)
+    stated["released_cost"] = raised
+    for item in stated["assumptions"]:
+        item["value"] = raised if item["name"] == "released cost" else item["value"]
+    assert not check(seal(stated)).accepted
     found = certdp.certificate(run, run.zero_concentrated())
     assert check(found.content).accepted
 
@@ -143,15 +158,47 @@ def test_the_bayes_risk_follows_where_epsilon_is_no_larger_than_the_odds(prior: 
     below, above = max(odds - SMALL, Fraction(0)), odds + SMALL
     _prove_rate(rate("bayes-risk", str(prior), less * (1 - delta), below, delta))
     for bound, epsilon in ((less * (1 - delta) + SMALL, below), (less * (1 - delta), above)):
-        with pytest.raises(Refused, match="does not follow"):
-            _prove_rate(rate("bayes-risk", str(prior), bound, epsilon, delta))
+        if bound:
+            with pytest.raises(Refused, match="does not follow"):
+                _prove_rate(rate("bayes-risk", str(prior), bound, epsilon, delta))
+
+
+def corners(epsilon: Fraction, delta: Fraction) -> list[tuple[float, float]]:
+    """Of all pairs of errors that (ε, δ) admits, those that no line cuts off: found by meeting the lines in pairs."""
+    growth, rest = math.exp(epsilon), float(1 - delta)
+    lines = [(1.0, growth, rest), (growth, 1.0, rest), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)]
+    met = []
+    for (a, b, c), (d, e, f) in combinations(lines, 2):
+        if determinant := a * e - b * d:
+            met.append(((c * e - b * f) / determinant, (a * f - c * d) / determinant))
+    return [(x, y) for x, y in met if all(a * x + b * y >= c - 1e-12 for a, b, c in lines)]
+
+
+@given(
+    st.fractions(0, 6, max_denominator=50),
+    st.fractions(0, 1, max_denominator=1000),
+    st.fractions(0, 1, max_denominator=60),
+)
+def test_rates_follow_at_every_epsilon_as_the_errors_say_that_it_admits(
+    epsilon: Fraction, delta: Fraction, prior: Fraction
+) -> None:
+    known = corners(epsilon, delta)
+    advantage = max(1 - x - y for x, y in known)
+    risk = min(float(prior) * x + float(1 - prior) * y for x, y in known)
+    for name, at, bound in (("membership-advantage", None, advantage), ("bayes-risk", str(prior), risk)):
+        towards = 1 if at is None else -1
+        weaker, stronger = (min(max(Fraction(bound) + side * towards * SMALL, 0), 1) for side in (1, -1))
+        _prove_rate(rate(name, at, Fraction(weaker), epsilon, delta))
+        if abs(stronger - Fraction(bound)) == SMALL:
+            with pytest.raises(Refused, match="does not follow"):
+                _prove_rate(rate(name, at, Fraction(stronger), epsilon, delta))
 
 
 @pytest.mark.parametrize(
     ("stated", "reason"),
     [
         (rate("membership-advantage", None, Fraction(1, 4), Fraction(0), Fraction(1, 3)), "does not follow"),
-        (rate("membership-advantage", None, Fraction(1, 2), Fraction(1, 10**6), Fraction(1, 3)), "does not follow"),
+        (rate("membership-advantage", None, Fraction(1, 3), Fraction(1, 10**6), Fraction(1, 3)), "does not follow"),
         (rate("membership-advantage", "0", Fraction(1, 2), Fraction(0), Fraction(1, 3)), "at nothing"),
         (rate("true-positive-rate", None, Fraction(1), Fraction(0), Fraction(0)), "at nothing"),
         (rate("bayes-risk", None, Fraction(0), Fraction(0), Fraction(0)), "at nothing"),

@@ -103,7 +103,7 @@ def test_a_method_has_one_theorem(name: str) -> None:
 
 @pytest.mark.parametrize(("cells", "admitted"), [((64,), True), ((8, 8), True), ((65,), False), ((5, 13), False)])
 def test_cells_combine_in_no_more_ways_than_can_be_checked(cells: tuple[int, ...], admitted: bool) -> None:
-    corners = [[Corner(Fraction(k + 1), Fraction(1)) for k in range(many)] for many in cells]
+    corners = [[Corner((Fraction(k + 1),), Fraction(1)) for k in range(many)] for many in cells]
     combinations = run._combinations([part()] * len(cells), corners)
     if admitted:
         assert len(list(combinations)) == 64
@@ -178,9 +178,9 @@ def test_as_many_parts_as_admitted_are_one_run(monkeypatch: pytest.MonkeyPatch) 
 
 def test_equal_releases_add_up_and_others_stay_apart() -> None:
     """About one record: what loses nothing is left out, and releases on one sample are as many as they are."""
-    drawn, once = Corner(Fraction(2), Fraction(1, 2)), {"resample": "once"}
+    drawn, once = Corner((Fraction(2),), Fraction(1, 2)), {"resample": "once"}
     parts = [part(steps=steps) for steps in (3, 4, 5, 6)] + [part(steps=2, **once), part(steps=7, **once)]
-    corners = [[drawn], [drawn._replace(rate=Fraction(1, 3))], [drawn], [Corner(Fraction(0), Fraction(1))]]
+    corners = [[drawn], [drawn._replace(rate=Fraction(1, 3))], [drawn], [Corner((Fraction(0),), Fraction(1))]]
     (found,) = run._combinations(parts, [*corners, [drawn], [drawn]])
     stated = [(factor.rate >= Fraction(1, 2), factor.together, factor.samples) for factor in found]
     assert stated == [(True, 1, 8), (False, 1, 4), (True, 2, 1), (True, 7, 1)]
@@ -238,7 +238,7 @@ def test_a_released_radius_is_the_largest_where_any_part_uses_norms(parts: list[
 
 def test_a_record_that_is_never_drawn_has_no_weight() -> None:
     stated = part(rate=number(0), weighted=True, loss=loss(WEIGHT), cover={"parameter": "1", "rate": "0"})
-    assert proven(stated) == [Corner(Fraction(1), Fraction(0))]
+    assert proven(stated) == [Corner((Fraction(1),), Fraction(0))]
     with pytest.raises(Refused, match="larger loss"):
         proven({**stated, "cover": {"parameter": "999/1000", "rate": "0"}})
 
@@ -254,7 +254,7 @@ def test_a_record_that_is_never_drawn_has_no_weight() -> None:
     ],
 )
 def test_releases_share_a_sample_where_there_is_one(resample: str, rate: str, together: int, samples: int) -> None:
-    corner = Corner(Fraction(3), Fraction(rate))
+    corner = Corner((Fraction(3),), Fraction(rate))
     factor = run._factor(part(resample=resample, steps=7), corner)
     assert factor == Factor("gaussian", Fraction(3), Fraction(rate), together, samples)
 
@@ -262,13 +262,13 @@ def test_releases_share_a_sample_where_there_is_one(resample: str, rate: str, to
 def test_what_a_cell_states_is_rounded_up_and_stays_a_probability() -> None:
     tiny = Fraction(1, 3**200)
     for parameter, rate in ((1 / Fraction(3), tiny), (Fraction(2, 7), 1 - tiny), (Fraction(5), Fraction(1))):
-        factor = run._factor(part(), Corner(parameter, rate))
+        factor = run._factor(part(), Corner((parameter,), rate))
         assert parameter <= factor.parameter <= parameter * (1 + Fraction(1, 2**190))
         assert rate <= factor.rate <= min(rate * (1 + Fraction(1, 2**190)), Fraction(1))
 
 
 def test_a_lattice_counts_standard_deviations() -> None:
-    corner = Corner(Fraction(3), Fraction(1, 2))
+    corner = Corner((Fraction(3),), Fraction(1, 2))
     for spread in ("1", "3/2", "9"):
         factor = run._factor(part(loss={**LATTICE, "spread": spread}), corner)
         lattice = Lattice(Fraction(5), 1, Fraction(spread))
