@@ -29,6 +29,7 @@ class Finding:
         theorems: what it rests on: composition first, then conversion.
         accountant: who found it.
         order: the Rényi order used, or None.
+        orders: what each direction is bounded at, in the order of `Direction`; empty where there is no order.
     """
 
     bounds: Bounds
@@ -36,6 +37,7 @@ class Finding:
     theorems: tuple[Theorem, ...]
     accountant: Accountant
     order: Fraction | None = None
+    orders: tuple[Fraction, ...] = ()
     _everyone: Findings = field(default=tuple, alias="everyone", eq=False, repr=False)
 
     @property

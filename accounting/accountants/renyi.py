@@ -88,7 +88,8 @@ class RenyiAccountant(Accountant):
             order = best(Direction.ADD)
             found[1] = min(found[1], (proven(order, Direction.ADD), order), key=_end)
         worse, order = max(found, key=_end)
-        return Finding(Bounds(worse, two_sided=False), RENYI_NOTION, self.theorems, self, order)
+        each = tuple(order for _, order in found)
+        return Finding(Bounds(worse, two_sided=False), RENYI_NOTION, self.theorems, self, order, each)
 
 
 RENYI = RenyiAccountant()

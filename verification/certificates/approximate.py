@@ -554,7 +554,7 @@ def certified_by_filter(run: RunStatement, order: Fraction, epsilon: Fraction, d
     Raises:
         InvalidValue: where the checker does not prove that the releases are within (ε, δ) at that order.
     """
-    sides = _touching(run, order)(epsilon, delta)
+    sides = _touching(run, dict.fromkeys(Direction, order))(epsilon, delta)
     parameters = {"order": ratio_text(order), "ratio": sides and sides[Direction.REMOVE.value]["ratio"]}
     proposal = _Proposal("renyi-filter", _FILTER, lambda e, d: parameters, 0.0)
     found = _sealed(run.as_json(_Way(_SPARED, _log(delta), 0, run.orders({order}))), proposal, epsilon, delta)
@@ -843,7 +843,7 @@ def _leaves(tree: Json) -> Iterator[Json]:
         yield tree
 
 
-def _found_at(run: RunStatement, epsilon: Fraction | None, delta: Fraction | None) -> Finding | None:
+def _by_best_order(run: RunStatement, epsilon: Fraction | None, delta: Fraction | None) -> Finding | None:
     """What Rényi orders prove."""
     if delta is not None and delta > 0:
         return RENYI.epsilon(run.pairs, Enclosure.of(delta))
@@ -852,35 +852,36 @@ def _found_at(run: RunStatement, epsilon: Fraction | None, delta: Fraction | Non
     return None
 
 
-def _near(order: Fraction) -> set[Fraction]:
-    """An order, and the whole ones beside it, where moments on samples are sharp."""
-    return {order, Fraction(max(math.floor(order), 2)), Fraction(math.ceil(order))}
+def _near(order: Fraction) -> tuple[Fraction, ...]:
+    """An order between the whole ones beside it, where moments on samples are sharp."""
+    return Fraction(max(math.floor(order), 2)), order, Fraction(math.ceil(order))
 
 
 def orders_near(run: RunStatement, epsilon: Fraction | None, delta: Fraction | None) -> set[Fraction]:
     """The orders of which moments are asked at an ε or a δ, where losses are Rényi curves; else none."""
-    finding = _found_at(run, epsilon, delta) if run.has_curves else None
-    return set() if finding is None or finding.order is None else _near(finding.order)
+    finding = _by_best_order(run, epsilon, delta) if run.has_curves else None
+    return set() if finding is None else {near for order in finding.orders for near in _near(order)}
 
 
 def _by_orders(question: _Question, *, beside: bool) -> Iterator[_Proposal]:
     """Rényi orders: the best one, and the whole ones `beside` it."""
     run, cost = question.run, question.run.released_cost
-    finding = _found_at(run, question.epsilon, question.delta)
-    if finding is None or finding.order is None:
+    finding = _by_best_order(run, question.epsilon, question.delta)
+    if finding is None or not finding.orders:
         return
-    near = _near(finding.order) if beside else {finding.order}
+    near = list(zip(*map(_near, finding.orders), strict=True)) if beside else [finding.orders]
     start = finding.bounds.enclosure
     if question.delta is not None:
         start = start + cost
-    for order in sorted(near):
-        yield _Proposal("renyi", _RENYI, _touching(run, order), max(start.upper_float, question.answer))
+    for orders in dict.fromkeys(near):
+        each = dict(zip(Direction, orders, strict=True))
+        yield _Proposal("renyi", _RENYI, _touching(run, each), max(start.upper_float, question.answer))
 
 
-def _touching(run: RunStatement, order: Fraction) -> Callable[[Fraction, Fraction], Json | None]:
-    """The order in both directions, and where the conversion touches best."""
+def _touching(run: RunStatement, orders: Mapping[Direction, Fraction]) -> Callable[[Fraction, Fraction], Json | None]:
+    """The order in each direction, and where the conversion touches best."""
     laws = [law for pair in run.pairs.bounding if (law := pair.renyi) is not None]
-    taus = {direction: largest(law(order, direction) for law in laws).upper_float for direction in Direction}
+    taus = {way: largest(law(order, way) for law in laws).upper_float for way, order in orders.items()}
 
     def parameters(epsilon: Fraction, _: Fraction) -> Json | None:
         level = float(epsilon - run.released_cost)
@@ -888,6 +889,7 @@ def _touching(run: RunStatement, order: Fraction) -> Callable[[Fraction, Fractio
             return None
         sides = {}
         for direction, tau in taus.items():
+            order = orders[direction]
             ratio, value = choose_ratio(float(order - 1), tau, level) if tau else (0.0, math.inf)
             usable = math.isfinite(ratio) and math.isfinite(value) and ratio > 0
             sides[direction.value] = {

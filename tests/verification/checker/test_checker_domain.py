@@ -226,7 +226,7 @@ def cover_of(tree: Any, limit: str = "4") -> list[Corner]:
         pool.node("divide", pool.node("multiply", x, y), pool.constant(Fraction(limit))),
     )
     side = Interval(FINE.rational(Fraction(0)).lo, FINE.rational(Fraction(2)).hi)
-    return prove_cover(tree, pool, loss, rate, {norm("1"): side, norm("2"): side}, FINE, "here")
+    return prove_cover(tree, pool, [loss], rate, {norm("1"): side, norm("2"): side}, FINE, "here", is_curve=False)
 
 
 def leaf(parameter: str, rate: str) -> dict[str, Any]:
@@ -245,7 +245,7 @@ def test_what_every_cell_says_is_proven_of_that_cell() -> None:
         low, high = (split("norm(2)", "1", leaf(*a), leaf(*b)) for a, b in (bounds[:2], bounds[2:]))
         return split("norm(1)", "1", low, high)
 
-    assert set(cover_of(four(corners))) == {Corner(Fraction(a), Fraction(b)) for a, b in corners}
+    assert set(cover_of(four(corners))) == {Corner((Fraction(a),), Fraction(b)) for a, b in corners}
     for place in range(4):
         for part in range(2):
             less = [
@@ -259,8 +259,8 @@ def test_what_every_cell_says_is_proven_of_that_cell() -> None:
 
 def test_a_cell_may_be_split_at_its_ends_and_not_outside() -> None:
     whole = leaf("4", "1")
-    assert cover_of(split("norm(1)", "2", whole, whole)) == [Corner(Fraction(4), Fraction(1))]
-    assert cover_of(split("norm(1)", "0", whole, whole)) == [Corner(Fraction(4), Fraction(1))]
+    assert cover_of(split("norm(1)", "2", whole, whole)) == [Corner((Fraction(4),), Fraction(1))]
+    assert cover_of(split("norm(1)", "0", whole, whole)) == [Corner((Fraction(4),), Fraction(1))]
     for at in ("-1/1000000", "2000001/1000000"):
         with pytest.raises(Refused, match="splits a cell outside it"):
             cover_of(split("norm(1)", at, whole, whole))
@@ -297,7 +297,7 @@ def test_a_rounding_is_no_coordinate_of_a_cover() -> None:
     name = "rounding(rate)"
     tree = split(name, "0", leaf("4", "1"), leaf("4", "1"))
     with pytest.raises(Refused, match="splits an unknown coordinate"):
-        prove_cover(tree, pool, pool.constant(1), pool.constant(1), {name: side}, FINE, "here")
+        prove_cover(tree, pool, [pool.constant(1)], pool.constant(1), {name: side}, FINE, "here", is_curve=False)
 
 
 @pytest.mark.parametrize(("leaves", "taken"), [(64, True), (65, False)])
@@ -306,7 +306,7 @@ def test_so_many_cells_and_no_more(leaves: int, taken: bool) -> None:
     for count in range(leaves - 1, 0, -1):
         tree = split("norm(1)", str(Fraction(count, leaves)), leaf("4", "1"), tree)
     if taken:
-        assert cover_of(tree) == [Corner(Fraction(4), Fraction(1))]
+        assert cover_of(tree) == [Corner((Fraction(4),), Fraction(1))]
     else:
         with pytest.raises(Refused, match="has more than 64 cells"):
             cover_of(tree)

@@ -201,7 +201,7 @@ def test_how_often_the_truth_is_told_follows_from_epsilon(epsilon: str, excess: 
             lambda about: hold_mechanism(about, 0, 0, families=(), relation="", domain=None),
         ),
         ("sampler", declared.SAMPLERS, lambda about: hold_sampler(about, 0, False, None)),
-        ("sampler", (declared.CONSTRAINED,), lambda about: hold_rule(about, "1", None)),
+        ("sampler", (declared.CONSTRAINED,), lambda about: hold_rule(about, {"target": "1"}, None)),
     ],
 )
 def test_plugins_of_another_kind_are_refused_as_such(role: str, known: Any, hold: Callable[[Any], Any]) -> None:

@@ -1147,6 +1147,8 @@ def true_numerically(genuine: Body, altered: Body) -> bool:
         return within_the_genuine_cover(genuine, altered)
     if "scheme" in altered["inputs"]:
         return keeps_enough(genuine, altered)
+    if "shift" in altered["inputs"]:
+        return another_domain(genuine, altered)
     return altered["claim"]["supremum"] is None or another_domain(genuine, altered)
 
 
