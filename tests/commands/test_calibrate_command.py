@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any
 
 import pytest
@@ -88,3 +89,52 @@ def test_a_picture_is_written(certdp: Command, tmp_path: Path) -> None:
     data = certdp(*LAPLACE, "--find", "scale", "--epsilon", "0.5", "--plot", picture, "--json").json
     assert data["plot"] == str(picture)
     assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+NOISE = ("calibrate", "--mechanism", "gaussian-sum", "--sampler", "full", "--find", "noise_multiplier")
+
+
+@pytest.mark.parametrize(
+    "limit",
+    [
+        # of normal noise alone: α/(2σ²), 1/(2σ²), 1/σ, and the advantage 2Φ(1/2σ) − 1
+        ("--tau", "1/2", "--order", "4"),
+        ("--rho", "1/8"),
+        ("--mu", "1/2"),
+        ("--advantage", repr(2 * NormalDist().cdf(1 / 4) - 1)),
+        ("--bayes-risk", repr(NormalDist().cdf(-1 / 4)), "--prior", "1/2"),
+        # Φ(Φ⁻¹(f) + 1/σ) of members are found
+        ("--true-positive-rate", repr(NormalDist().cdf(-1)), "--false-positive-rate", repr(NormalDist().cdf(-1.5))),
+        ("--false-negative-rate", repr(NormalDist().cdf(1)), "--false-positive-rate", repr(NormalDist().cdf(-1.5))),
+    ],
+)
+def test_noise_of_two_keeps_every_limit_that_it_should(certdp: Command, limit: tuple[str, ...]) -> None:
+    data = certdp(*NOISE, *limit, "--json").json
+    assert data["value"] == pytest.approx(2, rel=1e-5)
+    assert data["budget"].keys() == {"limit"}
+    assert "  keeps " in certdp(*NOISE, *limit).out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parameter"),
+    [
+        ((), "epsilon"),
+        (("--epsilon", "1", "--rho", "1"), "epsilon"),
+        (("--tau", "1"), "order"),
+        (("--true-positive-rate", "1/2"), "false-positive-rate"),
+        (("--bayes-risk", "1/3"), "prior"),
+        (("--rho", "1", "--delta", "1e-5"), "delta"),
+        (("--mu", "1", "--prior", "1/2"), "prior"),
+        (("--bayes-risk", "1/2", "--prior", "1/2"), "bayes-risk"),
+        (("--advantage", "0"), "advantage"),
+        (("--advantage", "no"), "advantage"),
+        (("--tau", "1", "--order", "1"), "order"),
+        (("--true-positive-rate", "1/3", "--false-positive-rate", "1/2"), "true-positive-rate"),
+        (("--rho", "1", "--accountant", "renyi"), "accountant"),
+        (("--rho", "1", "--plot", "p.png"), "plot"),
+    ],
+)
+def test_a_limit_is_one_with_all_that_it_needs(certdp: Command, arguments: tuple[str, ...], parameter: str) -> None:
+    ran = certdp(*NOISE, *arguments, "--json")
+    assert ran.code == 2
+    assert ran.json["error"]["parameter"] == parameter

@@ -40,6 +40,7 @@ from certdp.accounting.notions import Notion
 from certdp.accounting.pairs import LaplacePair
 from certdp.accounting.sampling import losses
 from certdp.mechanisms.pws_keys import PwsKeys
+from certdp.runs.bound_limit import BoundLimit
 from certdp.runs.calibration import Budget, Limit
 from certdp.runs.risk import AdvantageLimit, BayesRiskLimit, RiskLimit, TruePositiveRateLimit
 from certdp.runs.run import NotionAbsent, Run
@@ -52,6 +53,7 @@ from tests.support.commands import commands
 Command = Callable[..., Any]
 NORMAL = ("--mechanism", "gaussian-sum", "--sampler", "full", "--option", "noise_multiplier=2")
 LAPLACE = ("--mechanism", "laplace-sum", "--sampler", "full", "--option", "scale=10", "--option", "radius=1")
+FIND_NOISE = ("calibrate", "--mechanism", "gaussian-sum", "--sampler", "full", "--find", "noise_multiplier")
 
 CERTIFIED: dict[str, dict[str, tuple[str, ...]]] = {
     "psi": {
@@ -66,7 +68,11 @@ CERTIFIED: dict[str, dict[str, tuple[str, ...]]] = {
         "composed-approximate": (
             *("calibrate", "--mechanism", "laplace-sum", "--sampler", "full", "--option", "radius=1"),
             *("--find", "scale", "--epsilon", "1"),
-        )
+        ),
+        "composed-risk": (*FIND_NOISE, "--advantage", "1/10"),
+        "composed-renyi": (*FIND_NOISE, "--tau", "1/2", "--order", "4"),
+        "composed-zero-concentrated": (*FIND_NOISE, "--rho", "1/10"),
+        "composed-gaussian": (*FIND_NOISE, "--mu", "1/2"),
     },
     "weights": {
         "constrained-pure-profile": (
@@ -295,7 +301,7 @@ def test_every_limit_is_certified() -> None:
         return {kind, *(one for each in further for one in below(each))}
 
     limits = {one.__qualname__ for one in below(Limit) if one.__module__.startswith("certdp.")}
-    known = (Limit, Budget, RiskLimit, AdvantageLimit, TruePositiveRateLimit, BayesRiskLimit)
+    known = (Limit, Budget, BoundLimit, RiskLimit, AdvantageLimit, TruePositiveRateLimit, BayesRiskLimit)
     assert limits == {one.__qualname__ for one in known}
     run: Any = RUNS["laplace"]
     for limit in (

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, cast
 
 import typer
 from attrs import evolve, frozen
 
 from ..accounting import units
-from ..accounting.errors import CertdpError, InvalidValue
+from ..accounting.accountants import Accountant as AnAccountant
+from ..accounting.derivation import Derivation
+from ..accounting.enclosures import Enclosure
+from ..accounting.errors import CertdpError, InvalidValue, blamed_on
 from ..accounting.exact import exact
+from ..accounting.notions import GaussianDP, Renyi, ZeroConcentrated
 from ..accounting.provenance import Public
 from ..durable.files import Rank, published
 from ..plugins.contract import options
 from ..runs.allocated import AllocatedRun
-from ..runs.calibration import Budget, Calibration, Continuous, Scale, Whole, spent
+from ..runs.bound_limit import BoundCost, BoundLimit
+from ..runs.calibration import Budget, Calibration, Continuous, Limit, Scale, Whole, spent
 from ..runs.calibration import calibrate as value_within
 from ..runs.keyed import KeyedRun
+from ..runs.risk import AdvantageLimit, BayesRiskLimit, Risk, RiskLimit, TruePositiveRateLimit
 from ..runs.run import Answer as RunAnswer
 from ..runs.sampled import SampledRun
 from ..runs.stratified import StratifiedRun
@@ -31,7 +38,6 @@ from .options import (
     Accountant,
     Certificate,
     Contributions,
-    Epsilon,
     Mechanism,
     Options,
     Plot,
@@ -51,9 +57,10 @@ from .run_certificates import show_certified, write_certificate
 from .waiting import waiting
 
 if TYPE_CHECKING:
-    from ..runs.certificates import Certified
+    from ..runs.certificates import Certifiable
 
 _STEPS = "steps"
+_BEST = "best"
 _LARGEST = 2.0**200
 _NEAREST = 1.0
 _OCTAVES = (1, 4, 16, 64)
@@ -74,8 +81,28 @@ class Request:
     find: Annotated[
         str, typer.Option(metavar="KEY", help="What is looked for: steps, or an option of mechanism or sampler.")
     ]
-    epsilon: Epsilon
-    delta: Annotated[str, typer.Option(metavar="D", help="δ of the budget; at 0 the pure ε.")] = "0"
+    epsilon: Annotated[str | None, typer.Option(metavar="E", help="ε of the budget, in nats.")] = None
+    delta: Annotated[str | None, typer.Option(metavar="D", help="δ of the budget; unless given the pure ε.")] = None
+    advantage: Annotated[
+        str | None, typer.Option(metavar="A", help="Instead: the membership advantage is at most this.")
+    ] = None
+    true_positive_rate: Annotated[
+        str | None, typer.Option(metavar="T", help="Instead: no test finds more members; at a false-positive rate.")
+    ] = None
+    false_negative_rate: Annotated[
+        str | None, typer.Option(metavar="B", help="Instead: every test misses as many; at a false-positive rate.")
+    ] = None
+    false_positive_rate: Annotated[
+        str | None, typer.Option(metavar="F", help="The share of non-members that a test accuses.")
+    ] = None
+    bayes_risk: Annotated[
+        str | None, typer.Option(metavar="R", help="Instead: every guess errs as often; at a prior.")
+    ] = None
+    prior: Annotated[str | None, typer.Option(metavar="P", help="How probable membership is beforehand.")] = None
+    tau: Annotated[str | None, typer.Option(metavar="TAU", help="Instead: τ of Rényi DP; at an order.")] = None
+    order: Annotated[str | None, typer.Option(metavar="A", help="The order of τ.")] = None
+    rho: Annotated[str | None, typer.Option(metavar="RHO", help="Instead: ρ of zero-concentrated DP.")] = None
+    mu: Annotated[str | None, typer.Option(metavar="MU", help="Instead: μ of Gaussian DP.")] = None
     option: Options = None
     resample: Resample = None
     steps: Steps = 1
@@ -100,25 +127,25 @@ class Request:
 
 @frozen(kw_only=True)
 class Calibrated(Answer):
-    """The value that uses a budget best, and what the run then costs.
+    """The value that uses a limit best, and what the run then costs.
 
     Attributes:
         request: what was asked.
-        budget: within what.
+        limit: within what.
         found: the value.
-        answer: what the run costs with it.
+        cost: what the run is proven to cost with it, in the terms of the limit.
         certified: what the certificate proves, where one was written.
     """
 
     request: Request
-    budget: Budget
-    found: Calibration[Any]
-    answer: RunAnswer[Any]
+    limit: Limit[Any]
+    found: Calibration[Any, Any]
+    cost: _Cost
     certified: WrittenCertificate | None
 
     def as_json(self) -> Mapping[str, object]:
         """Return the answer for programs, in JSON's types."""
-        found, answer, guarantee = self.found, self.answer, self.answer.guarantee
+        found, run = self.found, self.found.run
         return {
             "find": self.request.find,
             "value": float(found.value),
@@ -126,17 +153,14 @@ class Calibrated(Answer):
             "gap": found.gap,
             "refused": None if found.refused is None else float(found.refused),
             "refuted": found.refuted,
-            "budget": {"epsilon": float(self.budget.epsilon.value), "delta": float(self.budget.delta.value)},
-            "epsilon": [answer.epsilon.lower, answer.epsilon.upper],
-            "delta": [answer.delta.lower, answer.delta.upper],
-            "accountant": answer.accountant.name,
+            **self.cost.as_json(self.limit),
             "guarantee": {
-                "statement": answer.statement,
-                "unit": guarantee.unit.name,
-                "relation": guarantee.relation.name,
-                "derivation": str(guarantee.derivation),
+                "statement": self.cost.statement,
+                "unit": run.unit.name,
+                "relation": run.relation.name,
+                "derivation": str(self.cost.derivation),
             },
-            "assumptions": assumptions_as_json(guarantee.assumptions),
+            "assumptions": assumptions_as_json(self.cost.derivation.assumptions),
             "certificate": path_as_json(self.request.certificate),
             "plot": path_as_json(self.request.plot),
             "certified": None if self.certified is None else self.certified.as_json(),
@@ -144,22 +168,132 @@ class Calibrated(Answer):
 
     def show(self, page: Page) -> None:
         """Show the answer on the page; the values looked for can be typed again, because they keep their digits."""
-        found, answer, guarantee = self.found, self.answer, self.answer.guarantee
+        found, run = self.found, self.found.run
         page.run(self.request.mechanism, self.request.sampler)
         page.bold(f"{self.request.find} = {_typed(found.value, page.numbers)}")
-        page.print(f"{statement_of(answer, page.numbers)}, proven by {answer.accountant} accounting", 2)
+        page.print(self.cost.told(page.numbers), 2)
         if found.refused is None:
             page.print("the end of the range: the budget allows more than was looked for", 2)
         else:
             known = "is proven to exceed the budget" if found.refuted else "was not proven to keep it"
             page.print(f"{self.request.find} = {_typed(found.refused, page.numbers)} {known}", 2)
-        page.print(f"unit {guarantee.unit.name}, relation {guarantee.relation.name}", 2)
+        page.print(f"unit {run.unit.name}, relation {run.relation.name}", 2)
         page.files({"certificate": self.request.certificate})
-        show_certified(page, self.certified, answer)
-        if self.certified is not None and _above(self.certified, self.budget) > 1:
+        self.cost.show_certified(page, self.certified)
+        if self.certified is not None and self.limit.times(self.certified.parameters) > 1:
             page.print("which is more than the budget", 2)
         page.files({"plot": self.request.plot})
-        page.assumptions(guarantee.assumptions)
+        page.assumptions(self.cost.derivation.assumptions)
+
+
+class _Cost(ABC):
+    """What a run is proven to cost, in the terms of a limit."""
+
+    @property
+    @abstractmethod
+    def statement(self) -> str:
+        """It in words, with all digits."""
+
+    @property
+    @abstractmethod
+    def derivation(self) -> Derivation:
+        """What it rests on."""
+
+    @property
+    @abstractmethod
+    def certifiable(self) -> Certifiable:
+        """What a certificate is asked to state."""
+
+    @abstractmethod
+    def as_json(self, limit: Limit[Any]) -> Mapping[str, object]:
+        """The numbers of the limit and of the cost."""
+
+    def told(self, numbers: Numbers) -> str:
+        """It in words for people."""
+        return self.statement
+
+    def show_certified(self, page: Page, certified: WrittenCertificate | None) -> None:
+        """Show what the certificate proves."""
+        if certified is not None:
+            certified.show(page)
+
+
+@frozen
+class _AsEpsilon(_Cost):
+    """As (ε, δ)."""
+
+    answer: RunAnswer[Any]
+
+    @property
+    def statement(self) -> str:
+        """Return the pair in words."""
+        return self.answer.statement
+
+    @property
+    def derivation(self) -> Derivation:
+        """Return that of its guarantee."""
+        return self.answer.guarantee.derivation
+
+    @property
+    def certifiable(self) -> Certifiable:
+        """Return the answer."""
+        return self.answer
+
+    def as_json(self, limit: Limit[Any]) -> Mapping[str, object]:
+        """Return budget, ε, δ and who proves them."""
+        answer, budget = self.answer, cast("Budget", limit)
+        return {
+            "budget": {"epsilon": float(budget.epsilon.value), "delta": float(budget.delta.value)},
+            "epsilon": [answer.epsilon.lower, answer.epsilon.upper],
+            "delta": [answer.delta.lower, answer.delta.upper],
+            "accountant": answer.accountant.name,
+        }
+
+    def told(self, numbers: Numbers) -> str:
+        """Return the pair, and who proves it."""
+        return f"{statement_of(self.answer, numbers)}, proven by {self.answer.accountant} accounting"
+
+    def show_certified(self, page: Page, certified: WrittenCertificate | None) -> None:
+        """Show it beside the answer."""
+        show_certified(page, certified, self.answer)
+
+
+@frozen
+class _AsLimited(_Cost):
+    """In the terms of another limit: a rate of attackers, or a bound in another notion."""
+
+    limit: Limit[Any]
+    found: Risk[Any] | BoundCost
+
+    @property
+    def statement(self) -> str:
+        """Return the rates, or the bound."""
+        return self.found.statement
+
+    @property
+    def derivation(self) -> Derivation:
+        """Return that of the risk, or of the guarantee."""
+        match self.found:
+            case BoundCost(guarantee=guarantee):
+                return guarantee.derivation
+            case risk:
+                return risk.derivation
+
+    @property
+    def certifiable(self) -> Certifiable:
+        """Return the limit on a risk, or the guarantee."""
+        match self.found:
+            case BoundCost(guarantee=guarantee):
+                return guarantee
+        return cast("RiskLimit", self.limit)
+
+    def as_json(self, limit: Limit[Any]) -> Mapping[str, object]:
+        """Return the limit in words; what it costs is the statement of the guarantee."""
+        return {"budget": {"limit": str(limit)}}
+
+    def told(self, numbers: Numbers) -> str:
+        """Return the limit that is kept, and what is known beside it."""
+        return f"keeps {self.limit}; {self.statement}"
 
 
 def _typed(value: Fraction, numbers: Numbers) -> str:
@@ -168,24 +302,100 @@ def _typed(value: Fraction, numbers: Numbers) -> str:
 
 
 def calibrate(request: Request, terminal: Terminal) -> Calibrated:
-    """The least noise, the most releases or the highest rate within a budget: the safe end, proven.
+    """The least noise, the most releases or the highest rate within a limit: the safe end, proven.
 
-    The plot is of ε against what is looked for.
+    The limit is an (ε, δ), or a rate of attackers, or a bound in another notion. The plot is of ε against what is
+    looked for.
     """
-    budget = Budget(epsilon=units.Epsilon(request.epsilon), delta=units.Delta(request.delta))
+    limit = _limit(request)
     asked = accountant_of(request.accountant)
+    match limit:
+        case Budget():
+            pass
+        case _ if request.plot is not None:
+            raise InvalidValue("plot", str(request.plot), "nothing, but for an (ε, δ)", "Leave it out")
+        case _ if request.accountant != _BEST:
+            raise InvalidValue("accountant", request.accountant, f"{_BEST}, but for an (ε, δ)", "Leave it out")
     check_places(None, {"plot": request.plot, "certificate": request.certificate})
     with waiting(terminal):
         family = _steps(request) if request.find == _STEPS else _option(request)
-        found = value_within(family.run, budget, family.over)
-        answer = spent(found.run, budget, asked)
+        found = value_within(family.run, limit, family.over)
+        cost = _cost(found.run, limit, asked)
         if request.certificate is not None:
-            found, answer = _certifiable(family, budget, found, answer)
+            found, cost = _certifiable(family, limit, found, cost, asked)
     with published() as files:
         if request.plot is not None:
-            files.write(request.plot, _picture(request, family, found, budget, terminal), Rank.STATEMENT)
-        certified = write_certificate(files, request.certificate, found.run, answer)
-    return Calibrated(request=request, budget=budget, found=found, answer=answer, certified=certified)
+            files.write(request.plot, _picture(request, family, found, cast("Budget", limit), terminal), Rank.STATEMENT)
+        certified = write_certificate(files, request.certificate, found.run, cost.certifiable)
+    return Calibrated(request=request, limit=limit, found=found, cost=cost, certified=certified)
+
+
+def _cost(run: _Run, limit: Limit[Any], asked: AnAccountant) -> _Cost:
+    match limit:
+        case Budget():
+            return _AsEpsilon(spent(run, limit, asked))
+    return _AsLimited(limit, limit.cost_of(run))
+
+
+def _limit(request: Request) -> Limit[Any]:
+    """The one limit that is asked for.
+
+    Raises:
+        InvalidValue: for none or several, and for one without what it is stated at.
+    """
+    stated = {name: value for name, value in _stated(request).items() if value is not None}
+    chosen = [name for name in stated if name in _STATED_AT]
+    if len(chosen) != 1:
+        told = " and ".join(f"--{name}" for name in chosen) or "none"
+        raise InvalidValue(
+            "epsilon", told, f"one of {', '.join(f'--{name}' for name in _STATED_AT)}", "State one limit"
+        )
+    (name,), at = chosen, _STATED_AT[chosen[0]]
+    for beside in stated.keys() - {name, at}:
+        raise InvalidValue(beside, stated[beside], f"nothing, beside --{name}", "Leave it out, or state its own limit")
+    if at is not None and at not in stated:
+        if name != "epsilon":
+            raise InvalidValue(at, "nothing", f"what --{name} is stated at", f"State --{at}, too")
+        stated[at] = "0"
+    numbers = {key: exact(text, parameter=key) for key, text in stated.items() if key not in ("epsilon", "delta")}
+    with blamed_on(**{key.replace("-", "_"): key for key in stated}, risk="bayes-risk"):
+        return _LIMITS[name](stated, numbers)
+
+
+_STATED_AT: Mapping[str, str | None] = {
+    "epsilon": "delta",
+    "advantage": None,
+    "true-positive-rate": "false-positive-rate",
+    "false-negative-rate": "false-positive-rate",
+    "bayes-risk": "prior",
+    "tau": "order",
+    "rho": None,
+    "mu": None,
+}
+"""What may be limited, and at what it is stated."""
+
+
+def _stated(request: Request) -> Mapping[str, str | None]:
+    names = dict.fromkeys([*_STATED_AT, *filter(None, _STATED_AT.values())])
+    return {name: getattr(request, name.replace("-", "_")) for name in names}
+
+
+_Texts: TypeAlias = Mapping[str, str]
+_Numbers: TypeAlias = Mapping[str, Fraction]
+_LIMITS: Mapping[str, Callable[[_Texts, _Numbers], Limit[Any]]] = {
+    "epsilon": lambda texts, _: Budget(epsilon=units.Epsilon(texts["epsilon"]), delta=units.Delta(texts["delta"])),
+    "advantage": lambda _, at: AdvantageLimit(advantage=at["advantage"]),
+    "true-positive-rate": lambda _, at: TruePositiveRateLimit(
+        true_positive_rate=at["true-positive-rate"], false_positive_rate=at["false-positive-rate"]
+    ),
+    "false-negative-rate": lambda _, at: TruePositiveRateLimit(
+        true_positive_rate=1 - at["false-negative-rate"], false_positive_rate=at["false-positive-rate"]
+    ),
+    "bayes-risk": lambda _, at: BayesRiskLimit(risk=at["bayes-risk"], prior=at["prior"]),
+    "tau": lambda _, at: BoundLimit(bound=Renyi(at["order"], Enclosure.of(at["tau"]))),
+    "rho": lambda _, at: BoundLimit(bound=ZeroConcentrated(Enclosure.of(at["rho"]))),
+    "mu": lambda _, at: BoundLimit(bound=GaussianDP(Enclosure.of(at["mu"]))),
+}
 
 
 @frozen
@@ -197,53 +407,37 @@ class _Family:
 
 
 def _certifiable(
-    family: _Family, budget: Budget, found: Calibration[Any], answer: RunAnswer[Any]
-) -> tuple[Calibration[Any], RunAnswer[Any]]:
-    """The value found, or where its certificate is a little above the budget, the next safer one that has none above.
+    family: _Family, limit: Limit[Any], found: Calibration[Any, Any], cost: _Cost, asked: AnAccountant
+) -> tuple[Calibration[Any, Any], _Cost]:
+    """The value found, or where its certificate is a little above the limit, the next safer one that has none above.
 
-    The checker's number may be a little above the answer: a budget smaller by as much is calibrated to. Where that is
-    more than `_LITTLE`, or does not help, the value stays; the certificate then proves more than the budget.
+    The checker's number may be a little above the answer: a limit smaller by as much is calibrated to. Where that is
+    more than `_LITTLE`, or does not help, the value stays; the certificate then proves more than the limit.
     """
     if found.refused is None:
-        return found, answer
+        return found, cost
     from ..runs.certificates import certificate
 
-    safer, proven = found, answer
-    aim = budget
+    safer, proven = found, cost
+    aim = limit
     for _ in range(_TRIES):
         match safer.run:
             case KeyedRun() | AllocatedRun() | StratifiedRun():  # has no certificate: writing it says so
                 break
             case run:
-                certified = certificate(run, proven)
-        above = _above(certified, budget)
+                certified = certificate(run, proven.certifiable)
+        above = limit.times(certified.parameters)
         if above <= 1:
             return evolve(safer, refused=found.refused, refuted=found.refuted), proven
         if above > 1 + _LITTLE:
             break
-        aim = _smaller(aim, above * _BEYOND)
         try:
+            aim = aim.tightened(above * _BEYOND)
             safer = value_within(family.run, aim, family.over)
         except InvalidValue:  # the range has no safer value
             break
-        proven = spent(safer.run, budget, answer.accountant)
-    return found, answer
-
-
-def _above(certified: Certified | WrittenCertificate, budget: Budget) -> Fraction:
-    """How many times the budget a certificate proves."""
-    return max(_share(certified.epsilon, budget.epsilon.value), _share(certified.delta, budget.delta.value))
-
-
-def _share(spent: Fraction, allowed: Fraction) -> Fraction:
-    return spent / allowed if allowed else Fraction(0)
-
-
-def _smaller(budget: Budget, times: Fraction) -> Budget:
-    """The budget with that number divided which the search compares."""
-    if budget.delta.value:
-        return Budget(epsilon=budget.epsilon, delta=units.Delta(budget.delta.value / times))
-    return Budget(epsilon=units.Epsilon(budget.epsilon.value / times), delta=budget.delta)
+        proven = _cost(safer.run, limit, asked)
+    return found, cost
 
 
 def _picture(request: Request, family: _Family, found: Calibration[Any], budget: Budget, terminal: Terminal) -> bytes:

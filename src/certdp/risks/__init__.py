@@ -1,6 +1,7 @@
-"""What an attacker learns from a run, as rates; limits on them, which calibrations take; their picture."""
+"""What an attacker learns from a run, as rates; limits on them and in other notions for calibrations; their picture."""
 
 from ..plots.runs import plot_risk as plot_risk
+from ..runs.bound_limit import BoundLimit as BoundLimit
 from ..runs.risk import AdvantageLimit as AdvantageLimit
 from ..runs.risk import BayesRiskLimit as BayesRiskLimit
 from ..runs.risk import Risk as Risk

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, Generic, Protocol, final
 
@@ -75,6 +75,18 @@ class Limit(ABC, Generic[A]):
     def refuted(self, answer: A) -> bool:
         """Whether the cost is proven to exceed the limit."""
 
+    @abstractmethod
+    def times(self, proven: Mapping[str, Fraction]) -> Fraction:
+        """How many times the limit is what a certificate proves, by its numbers; at most 1 where it keeps the limit."""
+
+    @abstractmethod
+    def tightened(self, times: Fraction) -> Limit[A]:
+        """The limit on so many times less.
+
+        Raises:
+            InvalidValue: where nothing is left to allow.
+        """
+
 
 def _epsilon(value: Epsilon | Number) -> Epsilon:
     return Epsilon.of(value)
@@ -114,8 +126,22 @@ class Budget(Limit[Answer[Any]]):
         least, allowed = (answer.delta, self.delta) if self.delta.value else (answer.epsilon, self.epsilon)
         return least.lower is not None and Fraction(least.lower) > allowed.value
 
+    def times(self, proven: Mapping[str, Fraction]) -> Fraction:
+        """Return the larger share, of ε or of δ."""
+        return max(_share(proven["epsilon"], self.epsilon.value), _share(proven["delta"], self.delta.value))
+
+    def tightened(self, times: Fraction) -> Budget:
+        """Return the budget with that number divided which the search compares."""
+        if self.delta.value:
+            return Budget(epsilon=self.epsilon, delta=Delta(self.delta.value / times))
+        return Budget(epsilon=Epsilon(self.epsilon.value / times), delta=self.delta)
+
     def __str__(self) -> str:
         return f"({self.epsilon}, {self.delta})-DP" if self.delta.value else f"{self.epsilon}-DP"
+
+
+def _share(spent: Fraction, allowed: Fraction) -> Fraction:
+    return spent / allowed if allowed else Fraction(0)
 
 
 @final

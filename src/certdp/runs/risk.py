@@ -10,7 +10,7 @@ which one is the member may do worse than the other end.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, Generic, final
@@ -231,6 +231,14 @@ class AdvantageLimit(RiskLimit):
         """Whether it is proven to be exceeded."""
         return answer.advantage.lower > self.advantage
 
+    def times(self, proven: Mapping[str, Fraction]) -> Fraction:
+        """Return how many times the limit is what a certificate proves."""
+        return proven["membership-advantage"] / self.advantage
+
+    def tightened(self, times: Fraction) -> AdvantageLimit:
+        """Return the limit on so many times less."""
+        return AdvantageLimit(advantage=self.advantage / times)
+
     def __str__(self) -> str:
         return f"membership advantage ≤ {short_text(self.advantage)}"
 
@@ -268,6 +276,15 @@ class TruePositiveRateLimit(RiskLimit):
     def refuted(self, answer: Risk[Any]) -> bool:
         """Whether it is proven to be exceeded."""
         return self._of(answer).lower > self.true_positive_rate
+
+    def times(self, proven: Mapping[str, Fraction]) -> Fraction:
+        """Return how many times the limit is what a certificate proves."""
+        return proven["true-positive-rate"] / self.true_positive_rate
+
+    def tightened(self, times: Fraction) -> TruePositiveRateLimit:
+        """Return the limit on so many times less, at the same false-positive rate."""
+        rate = self.true_positive_rate / times
+        return TruePositiveRateLimit(true_positive_rate=rate, false_positive_rate=self.false_positive_rate)
 
     def _of(self, answer: Risk[Any]) -> Enclosure:
         return answer.true_positive_rate(self.false_positive_rate, relative_gap=_NARROW)
@@ -307,6 +324,16 @@ class BayesRiskLimit(RiskLimit):
     def refuted(self, answer: Risk[Any]) -> bool:
         """Whether it is proven to be missed."""
         return answer.bayes_risk(self.prior).upper < self.risk
+
+    def times(self, proven: Mapping[str, Fraction]) -> Fraction:
+        """Return how many times what is gained on a blind guess at the limit is gained by a certificate."""
+        gained, allowed = self._gains(proven["bayes-risk"])
+        return gained / allowed
+
+    def tightened(self, times: Fraction) -> BayesRiskLimit:
+        """Return the limit with so many times less gained on a blind guess."""
+        blind = min(self.prior, 1 - self.prior)
+        return BayesRiskLimit(risk=blind - (blind - self.risk) / times, prior=self.prior)
 
     def _gains(self, proven: Fraction) -> tuple[Fraction, Fraction]:
         blind = min(self.prior, 1 - self.prior)
