@@ -7,12 +7,14 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from attrs import evolve
 
 import certdp
 from certdp import Continuous, Full, GaussianSum, InvalidType, LaplaceSum, Norm, NormBall, Public, SampledRun, calibrate
 from certdp.accounting.enclosures import Enclosure
 from certdp.notions import GaussianDP, Pure, Renyi, ZeroConcentrated
 from certdp.risks import AdvantageLimit, BayesRiskLimit, BoundLimit, TruePositiveRateLimit
+from certdp.runs.bound_limit import BoundCost
 from certdp.runs.calibration import Budget, Limit
 
 
@@ -84,3 +86,14 @@ def test_a_limit_says_how_many_times_of_it_a_certificate_proves(name: str) -> No
     proven = certified(again.run, limit)
     assert limit.times(proven) <= 1
     assert tighter.times(proven) <= 1 + Fraction(1, 10**5)
+
+
+def test_of_numbers_that_are_only_enclosed_the_ends_that_protect_count() -> None:
+    limit = BoundLimit(bound=ZeroConcentrated(Enclosure.between(1, 2)))
+    known = noisy(Fraction(2)).zero_concentrated()
+    for upper, kept in (("3/2", False), ("1", True)):
+        cost = BoundCost(guarantee=evolve(known, bound=ZeroConcentrated(Enclosure.between("1/2", upper))))
+        assert (limit.excess(cost) <= 0) is kept
+    assert limit.times({"rho": Fraction(1)}) == 1
+    tighter: Any = limit.tightened(Fraction(2)).bound
+    assert tighter.rho.upper == Fraction(1, 2)

@@ -93,16 +93,18 @@ class Request:
         str | None, typer.Option(metavar="B", help="Instead: every test misses as many; at a false-positive rate.")
     ] = None
     false_positive_rate: Annotated[
-        str | None, typer.Option(metavar="F", help="The share of non-members that a test accuses.")
+        str | None, typer.Option(metavar="A", help="The share of non-members that a test accuses, in [0, 1].")
     ] = None
     bayes_risk: Annotated[
         str | None, typer.Option(metavar="R", help="Instead: every guess errs as often; at a prior.")
     ] = None
-    prior: Annotated[str | None, typer.Option(metavar="P", help="How probable membership is beforehand.")] = None
-    tau: Annotated[str | None, typer.Option(metavar="TAU", help="Instead: τ of Rényi DP; at an order.")] = None
+    prior: Annotated[
+        str | None, typer.Option(metavar="P", help="How probable membership is beforehand, in [0, 1].")
+    ] = None
+    tau: Annotated[str | None, typer.Option(metavar="T", help="τ of Rényi DP, at that order.")] = None
     order: Annotated[str | None, typer.Option(metavar="A", help="The order of τ.")] = None
-    rho: Annotated[str | None, typer.Option(metavar="RHO", help="Instead: ρ of zero-concentrated DP.")] = None
-    mu: Annotated[str | None, typer.Option(metavar="MU", help="Instead: μ of Gaussian DP.")] = None
+    rho: Annotated[str | None, typer.Option(metavar="R", help="ρ of zero-concentrated DP.")] = None
+    mu: Annotated[str | None, typer.Option(metavar="M", help="μ of Gaussian DP.")] = None
     option: Options = None
     resample: Resample = None
     steps: Steps = 1
@@ -171,7 +173,7 @@ class Calibrated(Answer):
         found, run = self.found, self.found.run
         page.run(self.request.mechanism, self.request.sampler)
         page.bold(f"{self.request.find} = {_typed(found.value, page.numbers)}")
-        page.print(self.cost.told(page.numbers), 2)
+        page.print(self.cost.words(page.numbers), 2)
         if found.refused is None:
             page.print("the end of the range: the budget allows more than was looked for", 2)
         else:
@@ -208,7 +210,7 @@ class _Cost(ABC):
     def as_json(self, limit: Limit[Any]) -> Mapping[str, object]:
         """The numbers of the limit and of the cost."""
 
-    def told(self, numbers: Numbers) -> str:
+    def words(self, numbers: Numbers) -> str:
         """It in words for people."""
         return self.statement
 
@@ -249,7 +251,7 @@ class _AsEpsilon(_Cost):
             "accountant": answer.accountant.name,
         }
 
-    def told(self, numbers: Numbers) -> str:
+    def words(self, numbers: Numbers) -> str:
         """Return the pair, and who proves it."""
         return f"{statement_of(self.answer, numbers)}, proven by {self.answer.accountant} accounting"
 
@@ -291,7 +293,7 @@ class _AsLimited(_Cost):
         """Return the limit in words; what it costs is the statement of the guarantee."""
         return {"budget": {"limit": str(limit)}}
 
-    def told(self, numbers: Numbers) -> str:
+    def words(self, numbers: Numbers) -> str:
         """Return the limit that is kept, and what is known beside it."""
         return f"keeps {self.limit}; {self.statement}"
 
