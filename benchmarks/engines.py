@@ -3,10 +3,11 @@
 
 Events of users in Parquet files, 20 a user. Own: the engine reads them and sums by user. Shuffled: it reads them and
 brings the rows of each user together, which is what a release begins with. Release: `release_sum` of the same files,
-payment and ledger included; `release_keys` of the same users as keys. Two workers or cores, turn by turn; seconds on
-the clock, and of the processor by all processes. The first turn, in which workers load and compile what they need, is
-told apart: at the first release in it workers are cold. Stages: what the tasks compute, in this process, in time of the
-processor.
+payment and ledger included; `release_keys` of the same users as keys. Counted: what Spark alone takes to hand the
+shuffled rows to Python; lists: to bring those of each user into one row without Python. Two workers or cores, turn by
+turn; seconds on the clock, and of the processor by all processes. The first turn, in which workers load and compile
+what they need, is told apart: at the first release in it workers are cold. Stages: what the tasks compute, in this
+process, in time of the processor.
 """
 
 from __future__ import annotations
@@ -116,8 +117,26 @@ def spark_tasks(folder: Path) -> Iterator[dict[str, Callable[[], Any]]]:
             .save()
         )
 
+    def counted(batches: Iterator[Any]) -> Iterator[Any]:
+        rows = pyarrow.array([sum(batch.num_rows for batch in batches)])
+        yield pyarrow.RecordBatch.from_arrays([rows], names=["rows"])
+
+    def counted_in_python() -> Any:
+        return (
+            read("user_id", "minutes", "clicks")
+            .repartition(FILES, "user_id")
+            .mapInArrow(counted, "rows bigint")
+            .collect()
+        )
+
+    def lists() -> Any:
+        rows = functions.collect_list(functions.struct("minutes", "clicks"))
+        grouped = read("user_id", "minutes", "clicks").groupBy("user_id").agg(rows)
+        return grouped.write.format("noop").mode("overwrite").save()
+
+    further = {"rows counted": counted_in_python, "lists of rows": lists}
     try:
-        yield {"own": own, "shuffled": shuffled, **releases(engine, read)}
+        yield {"own": own, "shuffled": shuffled, **releases(engine, read), **further}
     finally:
         session.stop()
 
@@ -194,7 +213,7 @@ def main(name: str, rows: int) -> None:
     warm = {task: [median(column) for column in zip(*times[1:], strict=True)] for task, times in taken.items()}
     for task, ((first, used), *_) in taken.items():
         cold, part = ((each - warm["shuffled"][1]) / warm["own"][1] for each in (used, warm[task][1]))
-        shown = f"{cold:18.2f}{part:8.2f}" if task.startswith("release") else ""
+        shown = f"{cold:18.2f}{part:8.2f}" if task not in ("own", "shuffled") else ""
         print(f"{task:22}{first:12.1f}{warm[task][0]:9.1f}{used:18.1f}{warm[task][1]:9.1f}{shown}")
 
 

@@ -103,7 +103,7 @@ def _dask() -> Iterator[Engine]:
     from certdp.engines import dask
 
     with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
         distributed.Client(cluster),
     ):
         yield Dask(dask)
