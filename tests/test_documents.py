@@ -143,6 +143,20 @@ def test_commands_that_are_not_run_are_spelt_right(page: Path) -> None:
         assert {word for word in rest if word.startswith("--")} <= known, line
 
 
+ERRATUM = re.compile(r"^### (?P<label>.+)\n(?P<text>(?:(?!#).*\n)*)", re.MULTILINE)
+QUOTED = re.compile(r"^\| (?P<label>[A-Z]+-[^|]+) \| (?P<printed>[^|]+) \| (?P<recomputed>[^|]+) \|$", re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", sorted((DOCS / "papers").glob("*.md")), ids=name)
+def test_figures_of_a_paper_are_those_of_its_errata(page: Path) -> None:
+    """Which `certdp verify --errata` writes."""
+    errata = {found["label"]: found["text"] for found in ERRATUM.finditer((DOCS / "errata.md").read_text("utf-8"))}
+    rows = list(QUOTED.finditer(page.read_text("utf-8")))
+    assert len(rows) > 4
+    for row in rows:
+        assert f"- as printed: {row['printed']}\n- recomputed: {row['recomputed']}\n" in errata[row["label"]]
+
+
 def test_the_plan_of_the_page_on_composition_is_its_python(tmp_path: Path) -> None:
     file = tmp_path / "plan.toml"
     (text,) = blocks(COMPOSITION, "toml")
