@@ -69,6 +69,15 @@ def test_the_tables_are_the_catalogue_s() -> None:
     assert of_small == list(TABLES)
 
 
+def test_the_first_records_are_trained_on_and_all_are_tested() -> None:
+    data = stand_in(Reading(), 0)
+    fewer = data.first(7)
+    assert np.array_equal(fewer.train.features, data.train.features[:7])
+    assert np.array_equal(fewer.train.labels, data.train.labels[:7])
+    assert fewer.test is data.test
+    assert fewer.digest != data.digest == data.first(10_000).digest
+
+
 @pytest.mark.slow
 def test_pairs_share_their_coins_and_are_told_run_by_run(tmp_path: Path) -> None:
     run("dpis-paired", "--epsilon", "4", "--repetitions", 3, "--output", tmp_path / "one")

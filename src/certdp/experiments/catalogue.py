@@ -71,11 +71,12 @@ _TRAINING: Mapping[str, Experiment] = {
         3,
     ),
     "dpis-paired": TrainingExperiment(
-        "DPIS Table 3: DPIS and DP-SGD, more runs with the same coins",
+        "DPIS Table 3: DPIS and DP-SGD, more runs with the same coins on fewer records",
         dpis_tables.by_pair,
         dpis_tables.PAIRED_EPSILONS,
         "ε",
         repetitions=10,
+        records=10_000,
     ),
     "dpis-table4": TrainingExperiment(
         "DPIS Table 4: adaptive clipping", dpis_tables.by_adaptation, ("0.5", "1", "2", "3"), "ε"

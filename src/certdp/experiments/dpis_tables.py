@@ -130,6 +130,7 @@ class TrainingExperiment:
         axis: what the lines run along, in words.
         networks: what is trained.
         repetitions: of each run, unless the options say so.
+        records: at most so many training records, the first of the file.
     """
 
     shows: str
@@ -138,6 +139,7 @@ class TrainingExperiment:
     axis: str
     networks: Networks = field(factory=SmallNetworks)
     repetitions: int = REPETITIONS
+    records: int | None = None
 
     @property
     def draws(self) -> bool:
@@ -155,6 +157,7 @@ class TrainingExperiment:
         else:
             data = read_training_data(asked.data, asked.reading, in_order=self.networks.in_order)
             source, notice = "the file given", _PRIVATE
+        data = data if self.records is None else data.first(self.records)
         self.networks.check(data)
         ledger = Ledger(None if asked.out is None else asked.out / RUNS, secret=asked.data is not None)
         repetitions = asked.repetitions or self.repetitions

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, final
 
 import numpy as np
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 from numpy.typing import NDArray
 
 from ..accounting.errors import InvalidValue, blamed_on
@@ -47,6 +47,13 @@ class TrainingData:
     def classes(self) -> int:
         """The number of classes, at least 2."""
         return max(2, self.train.classes, self.test.classes)
+
+    def first(self, records: int) -> TrainingData:
+        """At most so many of the training records, the first; all test records."""
+        kept = LabelledData(
+            features=self.train.features[:records], labels=self.train.labels[:records], divide_by=self.train.divide_by
+        )
+        return evolve(self, train=kept)
 
     @property
     def digest(self) -> str:
