@@ -49,7 +49,7 @@ class TrainingData:
         return max(2, self.train.classes, self.test.classes)
 
     def first(self, records: int) -> TrainingData:
-        """At most so many of the training records, the first; all test records."""
+        """Return these data with the first training records, at most so many, and all test records."""
         kept = LabelledData(
             features=self.train.features[:records], labels=self.train.labels[:records], divide_by=self.train.divide_by
         )
