@@ -92,6 +92,14 @@ class User(Unit):
     contributions: int = field(converter=python_int, validator=_positive)
 
 
+def contributions_of(unit: Unit) -> int | None:
+    """How many records or elements a user contributes at most; None of other units."""
+    match unit:
+        case User(contributions):
+            return contributions
+    return None
+
+
 ADD_REMOVE = AddRemove()
 REPLACE = Replace()
 ZERO_OUT = ZeroOut()

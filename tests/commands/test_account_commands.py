@@ -200,12 +200,36 @@ def test_another_change_of_the_data(certdp: Command) -> None:
     assert 1.5290 <= users["epsilon"][0] <= users["epsilon"][1] <= 1.5306
 
 
-def test_changes_that_no_theorem_covers(certdp: Command, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("words", "relation", "unit"),
+    [
+        (("--relation", "replace"), "replace", "record"),
+        (("--relation", "zero-out"), "zero-out", "record"),
+        (("--contributions", "2"), "add-remove", "user"),
+        (("--relation", "replace", "--contributions", "2"), "replace", "user"),
+    ],
+)
+def test_other_changes_are_certified(
+    words: tuple[str, ...], relation: str, unit: str, certdp: Command, tmp_path: Path
+) -> None:
+    path = tmp_path / "one.json"
+    once = ("epsilon", *GAUSSIAN, "--option", "rate=0.01", "--delta", "1e-5", *words, "--json")
+    found = certdp(*once, "--certificate", path).json
+    assert found["certified"]["epsilon"] <= found["epsilon"][1] * (1 + 1e-9)
+    demands = ("--require", "proved", "--unit", unit, "--relation", relation)
+    assert certdp("check", path, *demands).code == 0
+    for option, other in (
+        ("--relation", "add-remove" if relation != "add-remove" else "replace"),
+        ("--unit", "element"),
+    ):
+        assert certdp("check", path, option, other).code == 1
+
+
+def test_changes_that_no_theorem_covers(certdp: Command) -> None:
     once = ("epsilon", *GAUSSIAN, "--option", "rate=0.01", "--delta", "1e-5")
     for words, refused in (
         (("--relation", "swap"), "relation: got swap; admissible: add-remove or replace or zero-out"),
         (("--contributions", "65"), "unit: got User(contributions=65)"),
-        (("--relation", "replace", "--certificate", tmp_path / "one.json"), "certificate: got relation replace"),
     ):
         ran = certdp(*once, *words)
         assert ran.code == 2

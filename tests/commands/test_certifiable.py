@@ -38,6 +38,7 @@ from certdp.accounting.errors import CertdpError
 from certdp.accounting.expressions import Constant
 from certdp.accounting.notions import Notion
 from certdp.accounting.pairs import LaplacePair
+from certdp.accounting.relations import REPLACE, ZERO_OUT, User
 from certdp.accounting.sampling import losses
 from certdp.mechanisms.pws_keys import PwsKeys
 from certdp.runs.bound_limit import BoundLimit
@@ -165,8 +166,8 @@ NO_KIND: dict[str, tuple[tuple[str, ...], str]] = {
         "There is no kind of certificate yet for what several releases cost",
     ),
 }
-"""What states a number and has no certificate, with the reason that is given. What records drawn together cost, random
-allocation, replaced records of samples and users are refused where these are tested."""
+"""What states a number and has no certificate, with the reason that is given. What records drawn together cost, and
+random allocation, are refused where these are tested."""
 
 
 @pytest.mark.parametrize("name", NO_KIND)
@@ -209,6 +210,24 @@ RUNS: dict[str, Run[Any]] = {
     ),
     "target": SampledRun(
         mechanism=LaplaceSum(scale=Public(8)), sampler=PrivacyConstrained(target=Public(1)), domain=BALL
+    ),
+    "replaced": SampledRun(
+        mechanism=LaplaceSum(scale=Public(2)),
+        sampler=Poisson(rate=Public("0.1")),
+        releases=ResampleEach(2),
+        domain=BALL,
+        relation=REPLACE,
+    ),
+    "replaced, normal": SampledRun(
+        mechanism=GaussianSum(noise_multiplier=Public(3)), sampler=Poisson(rate=Public("0.1")), relation=REPLACE
+    ),
+    "zeroed": SampledRun(
+        mechanism=GaussianSum(noise_multiplier=Public(3)), sampler=Poisson(rate=Public("0.1")), relation=ZERO_OUT
+    ),
+    "users": SampledRun(
+        mechanism=GaussianSum(noise_multiplier=Public(3)),
+        sampler=Poisson(rate=Public("0.1")),
+        unit=User(contributions=2),
     ),
     "batches": SampledRun(
         mechanism=GaussianSum(scale=Public(8)),
@@ -276,7 +295,7 @@ def test_what_a_run_answers_is_certified_or_refused_by_name(name: str, question:
     found = certdp.certificate(run, answer)
     assert json.loads(found.content)["kind"] == KINDS[question]
     assert check(found.content).accepted
-    if "risk" not in KINDS[question]:
+    if "risk" not in KINDS[question] and name != "users":
         pair = certdp.certificate(run, answer, group=2) if question != "renyi" else found
         assert check(pair.content).accepted
 

@@ -207,12 +207,15 @@ class TestPlans:
         plan.write_text(COUNTS * 2, "utf-8")
         assert answered(plan, "--epsilon", claimed).exit_code == code
 
-    def test_the_unit_is_the_plans_and_no_certificate_speaks_of_another(self, plan: Path, tmp_path: Path) -> None:
+    def test_the_unit_is_the_plans(self, plan: Path, tmp_path: Path) -> None:
         plan.write_text(ELEMENTS, "utf-8")
-        found = answered(plan, "--epsilon", "0.25", "--certificate", tmp_path / "claim.json", "--json")
+        out = tmp_path / "claim.json"
+        found = answered(plan, "--epsilon", "0.25", "--certificate", out, "--json")
         told = json.loads(found.output)
-        assert (told["verdict"], told["unit"], told["certificate"]) == ("holds", "element", None)
-        assert "unit element" in told["refused"]
+        assert (told["verdict"], told["unit"]) == ("holds", "element")
+        claim = check(out.read_bytes()).claim
+        assert claim is not None
+        assert claim.unit == "element"
 
     @pytest.mark.parametrize(
         ("text", "arguments", "named"),

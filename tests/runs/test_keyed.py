@@ -598,11 +598,19 @@ class TestPlans:
             plan.release(np.zeros((2, 1)))
 
     def test_certificates_are_refused(self) -> None:
-        for plan in (Plan([laplace(), release(KEYS)]), Plan([laplace()])):
-            with pytest.raises(InvalidValue, match=r"certificate: got unit element.*no kind of certificate yet"):
-                certificate(plan, plan.delta(Epsilon(1)))
-        with pytest.raises(InvalidValue, match="no kind of certificate yet"):
-            certificate(laplace(), laplace().delta(Epsilon(1)))
+        plan = Plan([laplace(), release(KEYS)])
+        with pytest.raises(InvalidValue, match=r"releases of sampled keys.*no kind of certificate yet"):
+            certificate(plan, plan.delta(Epsilon(1)))
+
+    def test_certificates_speak_of_elements_whose_records_are_sampled(self) -> None:
+        from certdp.verification.checker import check
+
+        for run in (laplace(), Plan([laplace()])):
+            verdict = check(certificate(run, run.delta(Epsilon(1))).content)
+            assert verdict.accepted
+            assert verdict.claim is not None
+            assert verdict.claim.unit == "element"
+            assert ("each record of the matrix is one element", "one occurrence of a key") in verdict.claim.assumptions
 
 
 def test_certificates_state_what_one_release_costs() -> None:

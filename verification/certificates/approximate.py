@@ -32,8 +32,9 @@ from ...accounting.expressions import ORDER, Constant, Expression, Symbol, Varia
 from ...accounting.expressions import Range as Side
 from ...accounting.expressions.suprema import supremum
 from ...accounting.notions import APPROXIMATE, Approximate
+from ...accounting.pairs import RandomisedResponsePair
 from ...accounting.pairs.rounded_normal import LatticeNoise
-from ...accounting.relations import Direction
+from ...accounting.relations import REPLACE, Direction, Unit, contributions_of
 from ...accounting.sampling.domains import NormBall
 from ...accounting.sampling.losses import (
     DiscreteGaussianLoss,
@@ -52,7 +53,7 @@ from ...accounting.sampling.releases import Releases, SampleOnce
 from ...accounting.sampling.theorem_6 import realised
 from ..checker import NOT_PROVEN, check
 from .grouping import groups
-from .lines import Finite, Gaussian, Line, Release, SampledGaussian, line_for, log_moment, work_on
+from .lines import Finite, Gaussian, Line, Mixture, Release, SampledGaussian, line_for, log_moment, work_on
 from .plugin_statements import PluginStatement
 from .writing import FORMAT, Json, sealed
 
@@ -243,6 +244,7 @@ class ReleaseStatement:
         rate: with what probability and weight it is drawn.
         releases: how many, and on which samples.
         corners: how many pairs bound the records of the domain.
+        relation: the change of the data that the loss is about, by name.
         released: which of the plugins' parameters were released, and within what ranges.
     """
 
@@ -252,6 +254,7 @@ class ReleaseStatement:
     rate: SamplingRate
     releases: Releases
     corners: int
+    relation: str
     released: tuple[Assumption, ...] = ()
 
     @property
@@ -259,13 +262,13 @@ class ReleaseStatement:
         """The ways to state what one record costs."""
         return stated_losses(self.loss)
 
-    def as_json(self, domain: NormBall | None, relation: str, way: _Way) -> Json:
-        """Return the statement as the certificate holds it; the loss is about that change of the data."""
+    def as_json(self, domain: NormBall | None, way: _Way) -> Json:
+        """Return the statement as the certificate holds it."""
         stated = self.losses[min(way.loss, len(self.losses) - 1)]
         return {
             "mechanism": self.mechanism.as_json(),
             "sampler": self.sampler.as_json(),
-            "loss": stated.as_json(relation, self.releases.steps, way),
+            "loss": stated.as_json(self.relation, self.releases.steps, way),
             "rate": serialise(self.rate.probability),
             "weighted": self.rate.weighted,
             "rounding": ratio_text(self.rate.rounding),
@@ -357,6 +360,7 @@ class RunStatement:
         parts: its releases, in order.
         pairs: the pairs of the whole run.
         relation: the change of the data, by name.
+        unit: for whom the certificate speaks.
         domain: the public domain of the records, or None.
         released_cost: pure ε spent on releasing constants, or a bound of it.
         assumptions: what its guarantee rests on beside the constants that the parts state.
@@ -366,10 +370,17 @@ class RunStatement:
     parts: tuple[ReleaseStatement, ...]
     pairs: WorstPairs
     relation: str
+    unit: Unit
     domain: NormBall | None
     released_cost: Fraction
     assumptions: tuple[Assumption, ...]
     group: int = 1
+
+    @property
+    def change(self) -> Changed:
+        """What changes at once, where that is not what the losses are about."""
+        replaced = any(part.relation != self.relation == REPLACE.name for part in self.parts)
+        return Changed(contributions_of(self.unit) or 1, replaced)
 
     @property
     def ways(self) -> int:
@@ -398,7 +409,8 @@ class RunStatement:
             "kind": KIND,
             "audience": "public",
             "claim": {
-                "unit": "record",
+                "unit": self.unit.name,
+                **({} if contributions_of(self.unit) is None else {"contributions": contributions_of(self.unit)}),
                 "relation": self.relation,
                 "notion": "approximate",
                 **({} if self.group == 1 else {"group": self.group}),
@@ -410,7 +422,7 @@ class RunStatement:
                     "dimension": domain.dimension,
                 },
             },
-            "parts": [part.as_json(domain, self.relation, way) for part in self.parts],
+            "parts": [part.as_json(domain, way) for part in self.parts],
             "released_cost": ratio_text(self.released_cost),
             "assumptions": self._assumptions(),
             "versions": {
@@ -683,7 +695,7 @@ def _proposals(question: _Question) -> Iterator[_Proposal]:
             yield _Proposal("pure", _PURE, lambda e, d: {}, answer)
     yield from _on_lines(question)
     few = len(run.parts) <= _FEW_PARTS
-    if few or _Known.of(question.body["parts"]) is None:
+    if few or _Known.of(question.body["parts"], run.change) is None:
         yield from _by_orders(question, beside=few)
 
 
@@ -692,7 +704,7 @@ def _on_lines(question: _Question) -> Iterator[_Proposal]:
     epsilon, delta = question.claimed(question.answer)
     level = float(epsilon - question.run.released_cost)
     parts = question.body["parts"]
-    known, stated = _Known.of(parts), _Known.of(question.stated)
+    known, stated = (_Known.of(stated, question.run.change) for stated in (parts, question.stated))
     if known is None or stated is None or not 0 < delta < 1 or level < known.margin:
         return
     raised, lines = math.inf, None
@@ -717,13 +729,35 @@ def _on_lines(question: _Question) -> Iterator[_Proposal]:
 _Lines = tuple[float, dict[Direction, Line]]
 
 
+class Changed(NamedTuple):
+    """How many records change at once, and whether others take the place of what a loss is about."""
+
+    records: int = 1
+    replaced: bool = False
+
+
 class _Law(NamedTuple):
-    """A family with its parameter, how many are released on one sample, and the rate."""
+    """A family with its parameter, how many are released on one sample, the rate, and what changes at once."""
 
     family: str
     parameter: float
     together: int
     rate: float
+    change: Changed = Changed()
+
+
+def _changed(law: _Law, change: Changed) -> _Law:
+    """The law about another change, as the checker derives it: see its module `changes`."""
+    if change == Changed():
+        return law
+    if law.family != "gaussian" and change.records == 1:
+        return _Law("exchanged", law.parameter * law.together, 1, law.rate)
+    if law.family != "gaussian":
+        mu = RandomisedResponsePair(Enclosure.of(law.parameter)).gaussian.upper_float
+        law = _Law("gaussian", mu, law.together, law.rate)
+    if law.rate >= 1:
+        return law._replace(parameter=law.parameter * change.records * (2 if change.replaced else 1))
+    return law._replace(family="mixture", change=change)
 
 
 @final
@@ -744,8 +778,8 @@ class _Known:
     cells: Sequence[int]
 
     @classmethod
-    def of(cls, parts: Sequence[Json]) -> _Known | None:
-        """Those of a certificate's parts, or None."""
+    def of(cls, parts: Sequence[Json], change: Changed) -> _Known | None:
+        """Those of a certificate's parts about a change, or None."""
         found: Counter[_Law] = Counter()
         combinations, margin, noise = 1, 0.0, False
         for part in parts:
@@ -759,12 +793,15 @@ class _Known:
                 lattice = Lattice.of(part["loss"])
                 parameter, family = parameter / math.sqrt(lattice.variance), "gaussian"
                 margin += lattice.margin(steps, parameter, Fraction(part["loss"]["spread"]))
-            if family not in _ON_LINES or (family == "laplace" and together > 1) or together > _MOST_CELLS:
+            if family not in _ON_LINES or together > _MOST_CELLS:
                 return None
-            noise = noise or family == "laplace"
+            law = _changed(_Law(family, parameter, together, rate), change)
+            if law.family == "laplace" and law.together > 1:
+                return None
+            noise = noise or law.family == "laplace"
             if parameter and rate:
-                found[_Law(family, parameter, together, rate)] += samples
-        return cls(found, combinations, margin, _CELLS if noise else [0])
+                found[law] += samples
+        return cls(found, 1 if change != Changed() else combinations, margin, _CELLS if noise else [0])
 
     def releases(self, cells: int) -> list[Release]:
         """The releases, Laplace noise on so many cells."""
@@ -793,6 +830,15 @@ def _normal(law: _Law, times: int, cells: int) -> Release:
     return Gaussian(shift, times) if law.rate >= 1 else SampledGaussian(shift, law.rate, times)
 
 
+def _mixture(law: _Law, times: int, cells: int) -> Release:
+    shift = law.parameter * math.sqrt(law.together)
+    return Mixture(shift, law.rate, law.change.records, law.change.replaced, times)
+
+
+def _exchanged(law: _Law, times: int, cells: int) -> Release:
+    return Finite.exchanged(law.parameter, law.rate, times)
+
+
 def _responses(law: _Law, times: int, cells: int) -> Release:
     return Finite.responses(law.parameter, law.together, law.rate, times)
 
@@ -805,6 +851,8 @@ _ON_LINES: Mapping[str, Callable[[_Law, int, int], Release]] = {
     "gaussian": _normal,
     "pure": _responses,
     "laplace": _laplace,
+    "mixture": _mixture,
+    "exchanged": _exchanged,
 }
 
 

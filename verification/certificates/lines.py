@@ -12,6 +12,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cache
 from typing import TYPE_CHECKING, Any, final
 
 from attrs import evolve, frozen
@@ -34,7 +35,9 @@ _BISECTIONS = 60
 _GROWTH = 1.25
 _MOST_PLACES = 40_000
 _NODE = 800  # what a node costs the checker, in places of a node
+_TERM = 150  # what one more number of records drawn costs at a node
 _PLACE = 1250
+_NEAR = 12
 
 
 class Release(ABC):
@@ -163,6 +166,152 @@ class SampledGaussian(Release):
 
 
 @final
+@frozen
+class Mixture(Release):
+    """Gaussian noise on a sample, about several records or replaced ones.
+
+    Attributes:
+        shift: s, of one record.
+        rate: q, below 1.
+        records: k.
+        replaced: whether others take their place.
+        times: how many releases.
+    """
+
+    shift: float
+    rate: float
+    records: int
+    replaced: bool
+    times: int
+
+    @property
+    def shift_on_a_sample(self) -> float:
+        """The shift of all records, twice that where they are replaced."""
+        return self.shift * self.records * (2 if self.replaced else 1)
+
+    def moments(self, c: float, direction: Direction) -> tuple[float, float, float]:
+        """Sums over a fine grid."""
+        import numpy as np
+
+        x = self._grid(c, direction, 0.02)
+        exponents, losses = self._exponents(x, c, direction)
+        exponents = exponents + math.log(0.02 / math.sqrt(2 * math.pi))
+        top = exponents.max()
+        weights = np.exp(exponents - top)
+        mass = float(weights.sum())
+        mean = float(weights @ losses) / mass
+        return float(top) + math.log(mass), mean, float(weights @ (losses - mean) ** 2) / mass
+
+    def _grid(self, c: float, direction: Direction, step: float) -> Floats:
+        """Places that matter, so far apart."""
+        import numpy as np
+
+        far = self._far(c, direction)
+        low, high = (-far, _NEAR) if self._adds(direction) else (-_NEAR, far)
+        return np.arange(round(low / step), round(high / step) + 1) * step
+
+    @cache  # noqa: B019 - of few instances, which live as long as a search
+    def _far(self, c: float, direction: Direction) -> int:
+        """How far out nodes matter, as the checker finds it: little lies beyond."""
+        import numpy as np
+
+        whole, c1 = self.shift * self.records, (2 * c + 1 if self.replaced else c + 1)
+        x = np.arange(_NEAR, c1 * whole + math.sqrt(2 * (70 + c * (c + 1) * (c1 / (c + 1) * whole) ** 2)) + 3)
+        if self._adds(direction):
+            x = -x
+        exponents, _ = self._exponents(x, c, direction)
+        within = np.nonzero(exponents + abs(x) + (c + 1) * self._rises(x)[0] > -70)[0]
+        return int(abs(x[within[-1]])) + 2 if len(within) else _NEAR
+
+    def _adds(self, direction: Direction) -> bool:
+        return direction is Direction.ADD and not self.replaced
+
+    def _exponents(self, x: Floats, c: float, direction: Direction) -> tuple[Floats, Floats]:
+        """Logarithms of the integrand, and losses."""
+        forward = self._logarithms(x)
+        if self.replaced:
+            back = self._logarithms(-x)
+            return -x * x / 2 + (c + 1) * forward - c * back, forward - back
+        if self._adds(direction):
+            return -x * x / 2 - c * forward, -forward
+        return -x * x / 2 + (c + 1) * forward, forward
+
+    def _terms(self) -> tuple[Floats, Floats]:
+        """Shifts, and logarithms of the chances that so many are drawn."""
+        import numpy as np
+
+        k, q = self.records, self.rate
+        chances = [math.log(math.comb(k, j)) + j * math.log(q) + (k - j) * math.log1p(-q) for j in range(k + 1)]
+        return np.arange(k + 1) * self.shift, np.array(chances)
+
+    def _logarithms(self, x: Floats) -> Floats:
+        """Log B."""
+        import numpy as np
+
+        total = np.full(x.shape, -math.inf)
+        for moved, chance in zip(*self._terms(), strict=True):
+            total = np.logaddexp(total, chance + moved * (x - moved / 2))
+        return total
+
+    def _rises(self, x: Floats) -> tuple[Floats, Floats]:
+        """The means of the records' shift and of its square: the slope of log B, and what its curvature comes from."""
+        import numpy as np
+
+        logarithms, mean, square = self._logarithms(x), np.zeros(x.shape), np.zeros(x.shape)
+        for moved, chance in zip(*self._terms(), strict=True):
+            share = moved * np.exp(chance + moved * (x - moved / 2) - logarithms)
+            mean += share
+            square += moved * share
+        return mean, square
+
+    def work(self, line: Line, direction: Direction) -> float:
+        """So much for each node."""
+        c = line.real_part
+        nodes = (self._far(c, direction) + _NEAR) / self._spacing(c, line.end, direction)
+        terms = (self.records + 1) * (2 if self.replaced else 1)
+        return nodes * (line.places + 2 * _NODE + _TERM * terms)
+
+    def _spacing(self, c: float, end: float, direction: Direction) -> float:
+        """Return the distance of the checker's nodes."""
+        whole = self.shift * self.records
+        high = min(8.0, 2.5 / whole)
+        turned = end * whole * high * (2 if self.replaced else 1)
+        falls = self.replaced or self._adds(direction)
+        wanted = 70 + high**2 / 2 + turned + (1.6 * c if falls else 0.0)
+        return 1 / (max(int(wanted / (6 * high)), 0) + 1)
+
+    def log_beyond(self, c: float, end: float, direction: Direction) -> float:
+        """As the checker bounds it."""
+        import numpy as np
+
+        step = self._spacing(c, end, direction)
+        x = self._grid(c, direction, step)
+        exponents, _ = self._exponents(x, c, direction)
+        heights = np.exp(np.maximum(exponents[1:], exponents[:-1]) - exponents.max())
+        total = float(np.exp(exponents - exponents.max()).sum())
+        power = c + 1 if self.replaced else _power(c, direction)
+        (forward, square), (back, back_square) = self._rises(x), self._rises(-x)
+        if not self.replaced:
+            back, back_square = 0 * back, 0 * back_square
+        rises = np.maximum(forward[:-1] + back[1:], 1e-300)
+        bent = (square[1:] - forward[:-1] ** 2) / rises
+        bent_back = (back_square[:-1] - back[1:] ** 2) / rises
+        grown = power * forward + c * back
+        low, high = (
+            np.minimum(grown[1:], grown[:-1]) - x[1:] - bent,
+            np.maximum(grown[1:], grown[:-1]) - x[:-1] + bent_back,
+        )
+        masses = heights / total
+        tops = masses / step / rises
+        variations = step * tops * np.maximum(abs(low), abs(high))
+        order = np.argsort(abs(x[:-1] + step / 2) if self.replaced else x[:-1], kind="stable")
+        outside = np.cumsum(masses[order]) - masses[order]
+        told = np.cumsum(variations[order][::-1])[::-1] + tops[-1] + (tops[0] if self.replaced else 0.0)
+        told += (2 if self.replaced else 1) * tops[order]
+        return math.log(min(1.0, 1.001 * float((outside + told / end).min())))
+
+
+@final
 @frozen(eq=False)
 class Finite(Release):
     """A finite pair on a sample, or on every record.
@@ -188,6 +337,16 @@ class Finite(Release):
         log_binomials = np.array([math.log(math.comb(together, j)) for j in range(together + 1)])
         log_masses = log_binomials - together * math.log1p(math.exp(-loss)) - for_it * loss
         return cls(log_masses, (2 * for_it - together) * loss, rate, times)
+
+    @classmethod
+    def exchanged(cls, loss: float, rate: float, times: int) -> Finite:
+        """A replaced record with that pure loss: the sampled pair itself."""
+        import numpy as np
+
+        high, low = math.log1p(rate * math.expm1(loss)), math.log1p(rate * math.expm1(-loss))
+        rare = -math.log1p(math.exp(loss))
+        masses = np.array([rare + low, math.log(math.tanh(loss / 2)) + low, rare + high])
+        return cls(masses, np.array([high - low, 0.0, low - high]), 1.0, times)
 
     @classmethod
     def noise(cls, shift: float, cells: int, rate: float, times: int) -> Finite:

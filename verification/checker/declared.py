@@ -243,6 +243,8 @@ SAMPLERS: Final[dict[str, Callable[[Options], tuple[Tree, bool]]]] = {
     "dpis": _dpis,
 }
 """The rate, and whether drawn records are weighted."""
+_ADD_REMOVE_ALONE: Final = ("dpis",)
+"""Samplers whose constants may follow from the records, so that replacing one is another matter."""
 CONSTRAINED: Final = "privacy-constrained"
 TOGETHER: Final = ("fixed-batches", "random-allocation", "shuffled", "truncated-poisson")
 """Samplers of which no kind of certificate speaks: they draw records together, and have no rate of a record's own."""
@@ -319,10 +321,12 @@ def hold_mechanism(
     return dict([*assumed, CLIPPED_RECORDS] if "noise_multiplier" in options else assumed)
 
 
-def hold_sampler(statement: Statement, rate: Tree, weighted: bool, domain: Domain | None) -> None:
-    """Hold a rate stated against what the sampler named declares."""
+def hold_sampler(statement: Statement, rate: Tree, weighted: bool, domain: Domain | None, *, relation: str) -> None:
+    """Hold a rate stated against what the sampler named declares, and the change of the data against what it covers."""
     if not _is_own("sampler", statement):
         return
+    if relation != "add-remove" and statement["name"] in _ADD_REMOVE_ALONE:
+        raise Refused(f"of {statement['name']} sampling nothing but adding and removing records is proven")
     if statement["name"] in TOGETHER:
         raise Refused(f"of {statement['name']}, which draws records together, nothing is proven here")
     if statement["name"] not in SAMPLERS:

@@ -13,7 +13,7 @@ from .statement import exactly, in_decimals
 from .verdict import Claim, Outcome, Verdict
 
 UNITS: Final = ("record", "element", "user")
-RELATIONS: Final = ("add-remove", "replace")
+RELATIONS: Final = ("add-remove", "replace", "zero-out")
 PROVED: Final = "proved"
 
 

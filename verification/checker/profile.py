@@ -71,7 +71,7 @@ def check_sampled_pure_profile(body: dict[str, Any], data: Data | None, budget: 
     domain = domain_of(body)
     others = [] if domain is None else domain.others(profile.pool.variables(profile.remove))
     inputs, supremum = body["inputs"], body["claim"]["supremum"]
-    hold_sampler(body["sampler"], inputs["rate"], inputs["weighted"], domain)
+    hold_sampler(body["sampler"], inputs["rate"], inputs["weighted"], domain, relation=body["claim"]["relation"])
     needed = hold_pure_loss(body, inputs["rate"], domain)
     if Fraction(inputs["rounding"]):
         needed["relative rounding of probability and weight"] = inputs["rounding"]

@@ -32,7 +32,8 @@ class PolicyRequest:
         str | None, typer.Option(metavar="record|element|user", help="Fail on a claim about another unit of privacy.")
     ] = None
     relation: Annotated[
-        str | None, typer.Option(metavar="add-remove|replace", help="Fail on a claim about another change of the data.")
+        str | None,
+        typer.Option(metavar="add-remove|replace|zero-out", help="Fail on a claim about another change of the data."),
     ] = None
     distribution: Annotated[
         list[str] | None,

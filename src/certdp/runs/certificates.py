@@ -17,7 +17,6 @@ from ..accounting.errors import InvalidType, InvalidValue, known_keywords
 from ..accounting.feasible_weights.rates import GaussianConstrainedRate
 from ..accounting.guarantees import Guarantee
 from ..accounting.notions import PURE, Approximate, Bound, GaussianDP, Pure, Renyi, ZeroConcentrated
-from ..accounting.relations import RECORD, ZERO_OUT
 from ..accounting.sampling.batches import BatchRate
 from ..accounting.sampling.every_value import ExPost
 from ..accounting.sampling.losses import GaussianLoss
@@ -103,8 +102,8 @@ def certificate(
             the least power of 2 that is no smaller, and of no risks.
 
     Raises:
-        InvalidValue: for a loss, a unit or a cost that no certificate states, and where the checker has no method that
-            proves it.
+        InvalidValue: for a loss, a way to draw or a cost that no certificate states, and where the checker has no
+            method that proves it.
         InvalidType: for anything else than an answer.
     """
     if isinstance(run, AllocatedRun):
@@ -371,7 +370,7 @@ def _statement(run: SampledRun[Any] | Plan[Any], further: Sequence[Assumption]) 
     """The run as certificates state it, with further assumptions.
 
     Raises:
-        InvalidValue: for a unit or a cost that no certificate states.
+        InvalidValue: for a cost, or batches, that no certificate states.
     """
     _require_stateable(run)
     parts = [part.at_worst_ends for part in run.sampled_parts]
@@ -380,6 +379,7 @@ def _statement(run: SampledRun[Any] | Plan[Any], further: Sequence[Assumption]) 
         parts=tuple(map(_stated, parts)),
         pairs=run.pairs,
         relation=run.relation.name,
+        unit=run.unit,
         domain=None if run.domain is None else run.domain.at_its_largest,
         released_cost=sum((payment.cost.bound.epsilon.upper for payment in run.payments), Fraction(0)),
         assumptions=tuple(dict.fromkeys((*own, *further))),
@@ -390,17 +390,17 @@ def _require_stateable(run: SampledRun[Any] | Plan[Any]) -> None:
     """Refuse a run of which no kind of certificate speaks.
 
     Raises:
-        InvalidValue: for another unit than a record, and for parameters released for an ε and a δ.
+        InvalidValue: for records that are drawn together, and for parameters released for an ε and a δ.
     """
     if run.derivation.rests_on(EX_POST):
         raise ExPost.about(", ".join(run.released_values))
-    if run.unit != RECORD:
+    if any(isinstance(part, KeyedRun) for part in (run.parts if isinstance(run, Plan) else [run])):
         raise InvalidValue(
             "certificate",
-            f"unit {run.unit.name}",
-            "a run whose unit is a record",
-            "There is no kind of certificate yet for answers about other units; of what a keyed run declares there is: "
-            "guarantee_certificate(run)",
+            "releases of sampled keys",
+            "releases from a matrix of records",
+            "There is no kind of certificate yet for what several releases cost of which some are of keys; of what a "
+            "keyed run declares there is: guarantee_certificate(run)",
         )
     for part in run.sampled_parts:
         if isinstance(part.drawing, BatchRate):
@@ -409,13 +409,6 @@ def _require_stateable(run: SampledRun[Any] | Plan[Any]) -> None:
                 f"batches by {part.sampler.about.name}",
                 "a sampler that draws each record by itself, such as poisson",
                 "There is no kind of certificate yet for records that are drawn together: leave the certificate out",
-            )
-        if part.relation == ZERO_OUT or part.derived:
-            raise InvalidValue(
-                "certificate",
-                f"relation {part.relation.name}",
-                "a run under add-remove, or of mechanisms that cover replace alone",
-                "There is no kind of certificate yet for other changes of sampled records: leave the certificate out",
             )
     for payment in run.payments:
         if payment.cost.bound.notion != PURE:
@@ -434,6 +427,7 @@ def _stated(part: SampledRun[Any]) -> ReleaseStatement:
         loss=declared_loss(part.mechanism),
         rate=declared_rate(part.sampler),
         releases=part.releases,
+        relation=part.own_relation.name,
         corners=len(part.as_it_came_out.worst_cases.bounding),
         released=part.ranges_assumed,
     )

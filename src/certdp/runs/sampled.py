@@ -24,7 +24,18 @@ from ..accounting.guarantees import Guarantee
 from ..accounting.norms import Norm
 from ..accounting.notions import APPROXIMATE, PURE, Approximate, Bound, Notion, Pure
 from ..accounting.pairs import Pair
-from ..accounting.relations import ADD_REMOVE, ELEMENT, RECORD, REPLACE, AddRemove, Change, Record, Unit, User
+from ..accounting.relations import (
+    ADD_REMOVE,
+    ELEMENT,
+    RECORD,
+    REPLACE,
+    AddRemove,
+    Change,
+    Record,
+    Unit,
+    User,
+    contributions_of,
+)
 from ..accounting.sampling.batches import Batches, BatchRate
 from ..accounting.sampling.clipping import Outside
 from ..accounting.sampling.domains import NormBall
@@ -150,7 +161,7 @@ class SampledRun(RunPart[U]):
             raise InvalidValue("unit", self.unit, admissible, "A record of a matrix is, or belongs to, one of these")
         _ = self.loss, self.drawing  # what is no loss or no rate is refused here
         if self.relation is None:
-            object.__setattr__(self, "relation", self._own_relation)
+            object.__setattr__(self, "relation", self.own_relation)
         self._check_relation()
         if getattr(self.mechanism, "needs_constant_rate", False) and any(map(variables, self.drawing.features)):
             raise InvalidValue(
@@ -202,7 +213,7 @@ class SampledRun(RunPart[U]):
         return evolve(self, domain=domain)
 
     @property
-    def _own_relation(self) -> Change:
+    def own_relation(self) -> Change:
         """The relation that the pairs which the mechanism declares are about, under this sampler."""
         common = set(self.mechanism.about.relations) & set(self.sampler.about.relations)
         if self._batches is not None and self._batches.base_relation in self.mechanism.about.relations:
@@ -222,7 +233,7 @@ class SampledRun(RunPart[U]):
     def derived(self) -> bool:
         """Whether its pairs follow from those that the mechanism declares by a theorem about several records."""
         return (
-            self._batches is not None or self._size > 1 or (self.relation == REPLACE and self._own_relation != REPLACE)
+            self._batches is not None or self._size > 1 or (self.relation == REPLACE and self.own_relation != REPLACE)
         )
 
     @property
@@ -236,16 +247,13 @@ class SampledRun(RunPart[U]):
     @property
     def _size(self) -> int:
         """How many records the unit of privacy has at most."""
-        match self.unit:
-            case User(contributions):
-                return contributions
-        return 1
+        return contributions_of(self.unit) or 1
 
     def _check_relation(self) -> None:
         """Refuse a change of the data that no theorem covers for these plugins."""
         if not isinstance(self.relation, Change):
             raise InvalidType("relation", self.relation, "ADD_REMOVE, REPLACE or ZERO_OUT, or None")
-        own = self._own_relation
+        own = self.own_relation
         if self._batches is not None:
             self._check_batches(self._batches)
             return

@@ -200,7 +200,7 @@ def test_how_often_the_truth_is_told_follows_from_epsilon(epsilon: str, excess: 
             declared.MECHANISMS,
             lambda about: hold_mechanism(about, 0, 0, families=(), relation="", domain=None),
         ),
-        ("sampler", declared.SAMPLERS, lambda about: hold_sampler(about, 0, False, None)),
+        ("sampler", declared.SAMPLERS, lambda about: hold_sampler(about, 0, False, None, relation="add-remove")),
         ("sampler", (declared.CONSTRAINED,), lambda about: hold_rule(about, {"target": "1"}, None)),
     ],
 )
@@ -234,8 +234,12 @@ def test_plugins_of_records_are_refused_where_keys_are_sampled() -> None:
 )
 def test_distributions_that_begin_or_end_like_certdps_read_like_it(distribution: str) -> None:
     with pytest.raises(Refused, match=r"reads like certdp|no name of a package"):
-        hold_sampler({"name": "theirs", "distribution": distribution}, ["constant", "1"], False, None)
-    hold_sampler({"name": "theirs", "distribution": "acme-tools"}, ["constant", "1"], False, None)
+        hold_sampler(
+            {"name": "theirs", "distribution": distribution}, ["constant", "1"], False, None, relation="add-remove"
+        )
+    hold_sampler(
+        {"name": "theirs", "distribution": "acme-tools"}, ["constant", "1"], False, None, relation="add-remove"
+    )
 
 
 @pytest.mark.parametrize("rate", [3, None, "constant", {}, [], ["norm", "2"], ["constant"]], ids=repr)
@@ -320,10 +324,10 @@ def test_the_scale_of_counts_exceeds_its_rule_by_a_rounding_at_most(
 def test_the_rate_of_a_sampler_is_that_which_it_declares(name: str, options: Options) -> None:
     made, about = plugin("sampler", name, options)
     tree, weighted = serialise(made.rate.probability), made.rate.weighted
-    hold_sampler(about, tree, weighted, None)
+    hold_sampler(about, tree, weighted, None, relation="add-remove")
     for other, counted in [*((other, weighted) for other in other_numbers(tree)), (tree, not weighted)]:
         with pytest.raises(Refused, match="rate and weighted are not those"):
-            hold_sampler(about, other, counted, None)
+            hold_sampler(about, other, counted, None, relation="add-remove")
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,7 @@ from certdp import (
     SampledRun,
     SampleOnce,
 )
+from certdp.accounting.relations import ELEMENT, REPLACE, ZERO_OUT, User
 from certdp.dpis.budget import FixedClip, NoisySize, RenyiAccounting, RunPlan
 from certdp.dpis.forecast import forecast
 from certdp.mechanisms.dpis_step import DpisStep
@@ -121,7 +122,9 @@ def of(released: Any, ask: Callable[[Any], Any], group: int = 1) -> Callable[[],
     return lambda: certdp.certificate(released, ask(released), group=group).content
 
 
-SAMPLES = SampledRun(mechanism=GaussianSum(scale=Public(2)), sampler=TENTH, releases=ResampleEach(10), domain=ball(2))
+SAMPLES: SampledRun[Any] = SampledRun(
+    mechanism=GaussianSum(scale=Public(2)), sampler=TENTH, releases=ResampleEach(10), domain=ball(2)
+)
 NOISY = SampledRun(mechanism=LAPLACE, sampler=TENTH, releases=ResampleEach(2), domain=ball(1))
 
 
@@ -202,6 +205,20 @@ CORPUS: dict[str, Callable[[], bytes]] = {
     "Gaussian, groups": of(SAMPLES, lambda run: run.gaussian(), group=3),
     "groups": of(evolve(SAMPLES, sampler=Full()), lambda run: run.epsilon(Delta("1e-12")), group=2),
     "groups, pure": of(NOISY, lambda run: run.pure(), group=2),
+    "replaced": of(evolve(SAMPLES, releases=ResampleEach(1), relation=REPLACE), lambda run: run.epsilon(Delta("1e-5"))),
+    "replaced, pure": of(evolve(NOISY, relation=REPLACE), lambda run: run.pure()),
+    "replaced, renyi": of(evolve(NOISY, relation=REPLACE), lambda run: run.renyi("9/2")),
+    "replaced, Gaussian": of(evolve(NOISY, relation=REPLACE), lambda run: run.gaussian()),
+    "replaced, risk": of(evolve(SAMPLES, releases=ResampleEach(1), relation=REPLACE), certdp.risk),
+    "zeroed": of(evolve(SAMPLES, relation=ZERO_OUT), lambda run: run.zero_concentrated()),
+    "elements": of(evolve(SAMPLES, unit=ELEMENT), lambda run: run.renyi(4)),
+    "users": of(
+        evolve(SAMPLES, releases=ResampleEach(1), unit=User(contributions=3)), lambda run: run.epsilon(Delta("1e-5"))
+    ),
+    "users, samples": of(
+        evolve(SAMPLES, mechanism=GaussianSum(scale=Public(8)), unit=User(contributions=2), relation=REPLACE),
+        lambda run: run.epsilon(Delta("1e-5")),
+    ),
     "risk": of(evolve(SAMPLES, sampler=Full()), certdp.risk),
     "risk, several": of(evolve(NOISY, releases=ResampleEach(1)), lambda run: RATES),
     "keys, all": keyed(KEYS, EveryKey()),
@@ -269,6 +286,8 @@ def others_of_text(text: str) -> Iterator[Any]:
 
 SWAPPED = (
     ("add-remove", "replace"),
+    ("replace", "zero-out"),
+    ("zero-out", "add-remove"),
     ("record", "element"),
     ("element", "user"),
     ("pure", "approximate"),
@@ -514,6 +533,22 @@ def smaller_groups(genuine: Body, altered: Body) -> bool:
     return bool(1 < altered["claim"]["group"] <= genuine["claim"]["group"])
 
 
+def no_other_takes_its_place(genuine: Body, altered: Body) -> bool:
+    """Whoever replaces a record knows at least what removing it tells, and of a Poisson sample zeroing it is that."""
+    kept = {"parts": altered["parts"], "claim": {**altered["claim"], "relation": ""}}
+    same = kept == {"parts": genuine["parts"], "claim": {**genuine["claim"], "relation": ""}}
+    declared = {part["loss"]["relation"] for part in altered["parts"]}
+    return same and declared == {"add-remove"} and altered["claim"]["relation"] != "replace"
+
+
+def fewer_contributions(genuine: Body, altered: Body) -> bool:
+    return bool(1 <= altered["claim"]["contributions"] <= genuine["claim"]["contributions"])
+
+
+def record_for_an_element(genuine: Body, altered: Body) -> bool:
+    return bool(genuine["claim"]["unit"] == "element" and altered["claim"]["unit"] == "record")
+
+
 def true_of_one_response(genuine: Body, altered: Body) -> bool:
     """One pure release: randomised response is the worst, and its δ at the claimed ε is known."""
     match altered:
@@ -590,6 +625,9 @@ HARMLESS = (
     Harmless(r"mechanism\.options\.delta|sampler\.options\.largest_weight", "the same once rounded", same_units),
     Harmless(r"claim\.(epsilon|delta|tau|rho|mu)", "a weaker claim", no_smaller),
     Harmless(r"claim\.group", "smaller groups, of which as much holds", smaller_groups),
+    Harmless(r"claim\.relation", "a change that loses no more", no_other_takes_its_place),
+    Harmless(r"claim\.contributions", "users of fewer records", fewer_contributions),
+    Harmless(r"claim\.unit", "records, each of which is assumed to be an element", record_for_an_element),
     Harmless(r"claim\.order", "a smaller order, of which the divergence is no larger", lower_order),
     Harmless(r"claim\.rates\.\d+(\.(at|bound))?|claim\.rates", "weaker rates", weaker_rates),
     Harmless(r"claim\.rates\.\d+\.(epsilon|delta)", "another (ε, δ) that entails the rate", weaker_rates),
@@ -1267,12 +1305,105 @@ def as_often(**times: int) -> Callable[[Body], Body]:
     return lambda body: {**body, "inputs": {**body["inputs"], **times}}
 
 
+def of_users(contributions: int) -> Callable[[Body], Body]:
+    """So many records of a user, and that assumed."""
+
+    def forge(body: Body) -> Body:
+        altered = put(body, ("claim", "contributions"), contributions)
+        told = [item for item in altered["assumptions"] if item["name"] != "most records of one user"]
+        return {**altered, "assumptions": [*told, {"name": "most records of one user", "value": str(contributions)}]}
+
+    return forge
+
+
+def with_a_cost(body: Body) -> Body:
+    altered = {**copy.deepcopy(body), "released_cost": "1/100"}
+    altered["assumptions"].append({"name": "released cost", "value": "1/100"})
+    altered["assumptions"].append({"name": "part 1: mechanism.scale was released", "value": "within 2 to 3"})
+    return altered
+
+
+def by_dpis(body: Body) -> Body:
+    altered = copy.deepcopy(body)
+    options = {"batch": "1", "norm_sum": "10", "clip": "1"}
+    altered["parts"][0]["sampler"] |= {"name": "dpis", "options": options}
+    return altered
+
+
+def only_concentrated(body: Body) -> Body:
+    altered = of_others(body)
+    altered["parts"][0]["loss"]["family"] = "zero-concentrated"
+    return altered
+
+
 THIRD = ["constant", "1/3"]
 FOR_ONE_REASON: dict[str, tuple[str, Callable[[Body], Body], str]] = {
     "replace, on a sample": (
         "gaussian, one sample",
         replaced_on_a_sample,
-        "under replace nothing but drawing every record is proven",
+        "of a loss about replaced records nothing but drawing every record is proven",
+    ),
+    "a proof of removal quoted for replacement": (
+        "gaussian, one sample",
+        lambda body: put(body, ("claim", "relation"), "replace"),
+        "was not proven by hockey-stick",
+    ),
+    "a proof of removal quoted for replacement, of all": (
+        "gaussian, all",
+        lambda body: put(body, ("claim", "relation"), "replace"),
+        "was not proven by hockey-stick",
+    ),
+    "a proof of replacement quoted for removal": (
+        "responses",
+        lambda body: put(body, ("claim", "relation"), "add-remove"),
+        "a loss that is declared for replaced records says nothing about another change",
+    ),
+    "a proof of removal quoted for replacement, of pure losses": (
+        "groups, pure",
+        lambda body: put(body, ("claim", "relation"), "replace"),
+        "was not proven by pure",
+    ),
+    "more records of a user": ("users", of_users(4), "was not proven by hockey-stick"),
+    "a record's proof quoted for users": (
+        "replaced",
+        lambda body: of_users(2)(put(body, ("claim", "unit"), "user")),
+        "was not proven by hockey-stick",
+    ),
+    "more records of a user than are assumed": (
+        "users, samples",
+        lambda body: put(body, ("claim", "contributions"), 1),
+        "the assumptions must state 'most records of one user' as '1'",
+    ),
+    "users of unknown records": (
+        "users",
+        lambda body: {**body, "claim": {k: v for k, v in body["claim"].items() if k != "contributions"}},
+        "certificate.claim",
+    ),
+    "users of too many records": ("users", of_users(65), "must be an integer in [1, 64]"),
+    "groups of users": (
+        "users",
+        lambda body: {**put(body, ("claim", "group"), 2), "theorem": f"{body['theorem']} and group privacy"},
+        "certificate.claim",
+    ),
+    "elements that are not assumed to be": (
+        "renyi",
+        lambda body: put(body, ("claim", "unit"), "element"),
+        "the assumptions must state 'each record of the matrix is one element'",
+    ),
+    "a cost of constants about replaced records": (
+        "replaced",
+        with_a_cost,
+        "what releasing constants costs is known about one record that is added or removed alone",
+    ),
+    "replaced records of a sampler whose constants follow from them": (
+        "replaced",
+        by_dpis,
+        "of dpis sampling nothing but adding and removing records is proven",
+    ),
+    "replaced records of a loss of which only rho is known": (
+        "replaced",
+        only_concentrated,
+        "what losses of the family zero-concentrated say about this change of the data is not known",
     ),
     **{
         f"{share} of the odds at its epsilon": (

@@ -11,7 +11,7 @@ are all at least 0: the left side bounds delta(eps) = (m = 0) from above, for ev
 Dither. One more release, of Gaussian noise with a small shift, dominates the run; it makes |phi| fall.
 
 Moments. For a Gaussian release M(z) = e^(z(z+1)s²/2); on a sample see `nodes`, where f, B, s and q
-are. For randomised response and Laplace noise it is a sum over the outcomes of a finite pair, see `finite`.
+are, about several records `mixtures`. For others it is a sum over the outcomes of a finite pair, see `finite`.
 
 |phi| beyond Y. For any x0 the part x < x0 of the integral is at most its mass; the rest, integrated by parts with
 dL/dx = s·rho, L = log B, rho = q·e^w/B, is at most V/Y, V the variation of F = f/(s·rho) on x >= x0, from 0. As
@@ -35,9 +35,10 @@ from ..budget import Budget
 from ..intervals import NOTHING, ONE, UP, ZERO, Arithmetic, Interval, Mpf, at_most, floor_in_units
 from ..verdict import Refused
 from .divergences import pi
-from .factors import GAUSSIAN, REMOVE, Factor
+from .factors import GAUSSIAN, MIXTURE, REMOVE, Factor
 from .finite import outcomes, outcomes_of
-from .nodes import NODE, Nodes, Tilt, grid_for, nodes_on, shift_of
+from .mixtures import beyond_of_mixture, grid_for_mixture, mixture_of, nodes_of_mixture, price_of_grid, price_of_nodes
+from .nodes import NODE, Grid, Nodes, Tilt, grid_for, nodes_on, shift_of
 
 MOST_PLACES: Final = 50_000
 _PLACE: Final = 25_000
@@ -226,7 +227,7 @@ def _sum(parts: Sequence[_Part], square: Fraction, epsilon: Fraction, line: Line
 
 def _part(factor: Factor, direction: str, line: Line, budget: Budget) -> _Part:
     """Place the nodes of a factor."""
-    return (_sampled_gaussian if factor.family == GAUSSIAN else _finite)(factor, direction, line, budget)
+    return _PLACES_OF.get(factor.family, _finite)(factor, direction, line, budget)
 
 
 def _placed(
@@ -255,12 +256,10 @@ def _placed(
 def _finite(factor: Factor, direction: str, line: Line, budget: Budget) -> _Part:
     """Place the outcomes of a finite pair."""
     budget.spend(outcomes_of(factor, line.cells) * (_WAVE * line.places + NODE))
-    rate, power = _FINE.rational(factor.rate), _FINE.rational(Tilt(direction, line.real_part, line.end).power)
-    masses, losses = [], []
-    for mass, log_ratio in outcomes(factor, line.cells, _FINE):
-        drawn = _FINE.rational(log_ratio)
-        losses.append(_FINE.log1p(_FINE.multiply(rate, _FINE.expm1(drawn))) if factor.sampled else drawn)
-        masses.append(_FINE.multiply(mass, _FINE.exp(_FINE.multiply(power, losses[-1]))))
+    power = _FINE.rational(Tilt(direction, line.real_part, line.end).power)
+    found = outcomes(factor, line.cells, _FINE)
+    losses = [loss for _, loss in found]
+    masses = [_FINE.multiply(mass, _FINE.exp(_FINE.multiply(power, loss))) for mass, loss in found]
     weights, turns, missed, total = _placed(masses, losses, direction, line)
     return _Part(weights, turns, missed, _FINE.log(total), ONE, factor.samples)
 
@@ -272,13 +271,36 @@ def _sampled_gaussian(factor: Factor, direction: str, line: Line, budget: Budget
     budget.spend(grid.size * (_WAVE * line.places + NODE))
     nodes = nodes_on(grid, shift, factor.rate, tilt)
     weights, turns, missed, total = _placed(nodes.masses, nodes.losses, direction, line)
+    error, mass = _verified(grid, missed, total)
+    beyond = _beyond(nodes, shift, tilt.power, mass.lo, line)
+    return _Part(weights, turns, error, _FINE.log(mass), beyond, factor.samples)
+
+
+def _mixture(factor: Factor, direction: str, line: Line, budget: Budget) -> _Part:
+    """Place the nodes of the trapezoid rule about several records; replaced, they have one law for both directions."""
+    mixture = mixture_of(factor)
+    direction = REMOVE if mixture.replaced else direction
+    tilt = Tilt(direction, line.real_part, line.end)
+    budget.spend(price_of_grid(mixture))
+    grid = grid_for_mixture(mixture, tilt)
+    budget.spend(grid.size * _WAVE * line.places + price_of_nodes(mixture, grid))
+    nodes = nodes_of_mixture(grid, mixture, tilt)
+    weights, turns, missed, total = _placed(nodes.masses, nodes.losses, direction, line)
+    error, mass = _verified(grid, missed, total)
+    beyond = beyond_of_mixture(nodes, mixture, tilt, mass.lo)
+    return _Part(weights, turns, error, _FINE.log(mass), beyond, factor.samples)
+
+
+def _verified(grid: Grid, missed: int, total: Interval) -> tuple[int, Interval]:
+    """Give the error of the weights in units, and the moment, from the sum over the nodes."""
     hidden = _FINE.add(grid.rule, _FINE.divide(grid.left_out, total))
     if not at_most(hidden.hi, _FINE.rational(Fraction(1, 100)).lo):
         raise Refused("the moments could not be verified with nodes that far apart")
-    mass = nodes.moment
-    beyond = _beyond(nodes, shift, tilt.power, mass.lo, line)
-    error = 3 * (_units(hidden.hi) + 1) + missed
-    return _Part(weights, turns, error, _FINE.log(mass), beyond, factor.samples)
+    return 3 * (_units(hidden.hi) + 1) + missed, grid.moment(total)
+
+
+_PLACES_OF: Final = {GAUSSIAN: _sampled_gaussian, MIXTURE: _mixture}
+"""What places the nodes of a family; those of others are outcomes."""
 
 
 def _beyond(

@@ -19,7 +19,8 @@ from mpmath import libmp
 from .. import intervals
 from ..intervals import NOTHING, ONE, ZERO, Arithmetic, Interval, Mpf, at_most, floor_in_units, magnitude
 from ..verdict import Refused
-from .factors import GAUSSIAN, LAPLACE, PURE, REMOVE, Factor
+from .factors import EXCHANGED, GAUSSIAN, LAPLACE, PURE, REMOVE, Factor
+from .finite import exchanged_loss, outcomes
 
 _UNIT: Final = Interval(ONE, ONE)
 _FARTHEST: Final = 32
@@ -30,18 +31,22 @@ def pure_loss(factors: Sequence[Factor], direction: str, arithmetic: Arithmetic)
     """Enclose the sum of the pure losses in a direction."""
     total = NOTHING
     for factor in factors:
-        if factor.family not in (LAPLACE, PURE):
-            raise Refused(f"the family {factor.family} has no pure loss")
-        loss = arithmetic.rational(factor.parameter * factor.together)
-        rate = arithmetic.rational(factor.rate)
-        if direction == REMOVE:
-            spent = arithmetic.log1p(arithmetic.multiply(rate, arithmetic.expm1(loss)))
+        if factor.family == EXCHANGED:
+            spent = exchanged_loss(factor, arithmetic)
+        elif factor.family in (LAPLACE, PURE):
+            spent = _amplified(factor, direction, arithmetic)
         else:
-            spent = arithmetic.negate(
-                arithmetic.log1p(arithmetic.multiply(rate, arithmetic.expm1(arithmetic.negate(loss))))
-            )
+            raise Refused(f"the family {factor.family} has no pure loss")
         total = arithmetic.add(total, arithmetic.multiply(arithmetic.rational(Fraction(factor.samples)), spent))
     return total
+
+
+def _amplified(factor: Factor, direction: str, arithmetic: Arithmetic) -> Interval:
+    """Enclose the pure loss of the releases on one sample."""
+    loss, rate = arithmetic.rational(factor.parameter * factor.together), arithmetic.rational(factor.rate)
+    if direction == REMOVE:
+        return arithmetic.log1p(arithmetic.multiply(rate, arithmetic.expm1(loss)))
+    return arithmetic.negate(arithmetic.log1p(arithmetic.multiply(rate, arithmetic.expm1(arithmetic.negate(loss)))))
 
 
 def delta_of_one(factors: Sequence[Factor], epsilon: Fraction, direction: str, arithmetic: Arithmetic) -> Interval:
@@ -66,6 +71,8 @@ def delta_of_one(factors: Sequence[Factor], epsilon: Fraction, direction: str, a
 def _sampled(factor: Factor, epsilon: Fraction, direction: str, arithmetic: Arithmetic) -> Interval:
     """Enclose the delta of one release on a sample."""
     level, rate = arithmetic.rational(epsilon), arithmetic.rational(factor.rate)
+    if factor.family == EXCHANGED:
+        return _exchanged(factor, level, arithmetic)
     if not factor.sampled:
         return _delta(factor, level, arithmetic)
     if direction == REMOVE:
@@ -79,6 +86,13 @@ def _sampled(factor: Factor, epsilon: Fraction, direction: str, arithmetic: Arit
     before = arithmetic.negate(arithmetic.log1p(arithmetic.negate(spent)))
     shrunk = arithmetic.exp(arithmetic.subtract(level, before))
     return arithmetic.multiply(arithmetic.multiply(rate, shrunk), _delta(factor, before, arithmetic))
+
+
+def _exchanged(factor: Factor, epsilon: Interval, arithmetic: Arithmetic) -> Interval:
+    """Enclose the delta of one release about a replaced record, at an epsilon of at least 0: one outcome tells."""
+    mass, loss = outcomes(factor, 0, arithmetic)[0]
+    told = arithmetic.subtract(arithmetic.exp(loss), arithmetic.exp(epsilon))
+    return arithmetic.multiply(mass, arithmetic.maximum(told, NOTHING))
 
 
 def _delta(factor: Factor, epsilon: Interval, arithmetic: Arithmetic) -> Interval:

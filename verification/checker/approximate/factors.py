@@ -11,12 +11,16 @@ PURE: Final = "pure"
 ZERO_CONCENTRATED: Final = "zero-concentrated"
 DISCRETE_GAUSSIAN: Final = "discrete-gaussian"
 RENYI: Final = "renyi"
+MIXTURE: Final = "mixture"
+EXCHANGED: Final = "exchanged"
 FAMILIES: Final = (GAUSSIAN, LAPLACE, PURE, ZERO_CONCENTRATED)
 """N(s, 1) and N(0, 1); Laplace(s, 1) and Laplace(0, 1); randomised response with epsilon; tau(a) <= rho*a.
 
 Beside them, on a lattice, discrete Gaussian noise about vectors as long as s standard deviations, and about 0; and any
 pair whose Renyi divergences are bounded at some orders. But for the fourth and this one all are symmetric: an
 involution of the outputs swaps the laws with and without the record.
+No certificate states the families `mixture` and `exchanged`, which follow from a change of the data (`changes`): normal
+noise about a sum of several records, and a pure loss of a record that another one replaces.
 """
 SYMMETRIC: Final = (GAUSSIAN, LAPLACE, PURE, DISCRETE_GAUSSIAN)
 
@@ -43,10 +47,23 @@ class Bound(NamedTuple):
     tau: Fraction
 
 
+class Change(NamedTuple):
+    """How many records change at once, and whether others take their place; they are added or removed otherwise."""
+
+    records: int = 1
+    replaced: bool = False
+
+    @property
+    def reach(self) -> int:
+        """How many times as far as one record they move an output."""
+        return 2 * self.records if self.replaced else self.records
+
+
 class Factor(NamedTuple):
     """Releases of one kind: `together` on each of `samples` fresh samples, each holding the record with this rate.
 
     The parameter of a curve is the largest of its bounds, which are in the order of their orders.
+    What other families lose about a change is that of one record; `change` is that of a mixture.
     """
 
     family: str
@@ -56,6 +73,7 @@ class Factor(NamedTuple):
     samples: int
     lattice: Lattice | None = None
     curve: tuple[Bound, ...] = ()
+    change: Change = Change()
 
     @property
     def null(self) -> bool:

@@ -1,7 +1,7 @@
 """Finite pairs: what releases tell apart with a few outcomes, or are dominated by.
 
 Legend: an outcome has a mass Q without the record and w = log P/Q; e is the loss of a randomised response, s the shift
-of Laplace noise, n the number of cells.
+of Laplace noise, n the number of cells, q the rate.
 
 Randomised responses. Of k answers j speak for the record: w = e(2j - k), and Q is binomial with 1/(1 + exp e).
 
@@ -10,25 +10,29 @@ moved onto them so that its masses P and Q stay: that is a mean-preserving sprea
 P and Q, and of their mixtures (1 - q)Q + qP with Q, grows (Blackwell 1953). From cells of width s/n, r = e^(s/n), the
 lower end of the cell at y gets e^-y(r - 1)/(2(r + 1)) of Q, the upper 1/r of that. Together w = s(2j/n - 1) and
 Q = te^(-js/n) with t = (r - 1)/(r + 1) for 0 < j < n; Q = (1 + t)/2 and e^-s(1 + t)/2 for j = 0 and n.
+
+Replaced records (`changes`). With e^-e <= L <= e^e, A lies between l = 1 - q(1 - e^-e) and h = 1 + q(e^e - 1). The law
+on both with the mean 1 is above every law between them, and has h with probability r = 1/(1 + e^e). Turned round, h
+meets l in r, l meets h in r and l meets l in the rest.
 """
 
 from fractions import Fraction
 from math import comb
 from typing import Final, NamedTuple
 
-from ..intervals import ONE, Arithmetic, Interval
+from ..intervals import NOTHING, ONE, Arithmetic, Interval
 from ..verdict import Refused
-from .factors import LAPLACE, PURE, Factor
+from .factors import EXCHANGED, LAPLACE, PURE, Factor
 
 MOST_CELLS: Final = 4096
 _UNIT: Final = Interval(ONE, ONE)
 
 
 class Outcome(NamedTuple):
-    """Its mass without the record, and the logarithm of the ratio of the mass with the record to it."""
+    """Its mass without the record, and the loss on a sample: the logarithm of the ratio of the mass with it to that."""
 
     mass: Interval
-    log_ratio: Fraction
+    loss: Interval
 
 
 def outcomes_of(factor: Factor, cells: int) -> int:
@@ -41,15 +45,26 @@ def outcomes_of(factor: Factor, cells: int) -> int:
         return factor.together + 1
     if factor.family == LAPLACE and factor.together == 1 and cells:
         return cells + 1
+    if factor.family == EXCHANGED:
+        return 3
     raise Refused(f"the loss distribution of {factor.family} releases on a sample is not known to the checker")
 
 
 def outcomes(factor: Factor, cells: int, arithmetic: Arithmetic) -> list[Outcome]:
-    """List the outcomes about a record that is drawn."""
-    return _noise(factor, cells, arithmetic) if factor.family == LAPLACE else _responses(factor, arithmetic)
+    """List the outcomes about a record that is in the data; those of a family that `outcomes_of` admits."""
+    if factor.family == EXCHANGED:
+        return _exchanged(factor, arithmetic)
+    drawn = _noise(factor, cells, arithmetic) if factor.family == LAPLACE else _responses(factor, arithmetic)
+    rate, found = arithmetic.rational(factor.rate), []
+    for mass, log_ratio in drawn:
+        loss = arithmetic.rational(log_ratio)
+        if factor.sampled:
+            loss = arithmetic.log1p(arithmetic.multiply(rate, arithmetic.expm1(loss)))
+        found.append(Outcome(mass, loss))
+    return found
 
 
-def _responses(factor: Factor, arithmetic: Arithmetic) -> list[Outcome]:
+def _responses(factor: Factor, arithmetic: Arithmetic) -> list[tuple[Interval, Fraction]]:
     loss, k = factor.parameter, factor.together
     against = arithmetic.divide(_UNIT, arithmetic.add(_UNIT, arithmetic.exp(arithmetic.rational(-loss))))
     none = arithmetic.power(against, Fraction(k))
@@ -57,11 +72,11 @@ def _responses(factor: Factor, arithmetic: Arithmetic) -> list[Outcome]:
     for j in range(k + 1):
         ways = arithmetic.rational(Fraction(comb(k, j)))
         mass = arithmetic.multiply(ways, arithmetic.multiply(none, arithmetic.exp(arithmetic.rational(-j * loss))))
-        found.append(Outcome(mass, (2 * j - k) * loss))
+        found.append((mass, (2 * j - k) * loss))
     return found
 
 
-def _noise(factor: Factor, cells: int, arithmetic: Arithmetic) -> list[Outcome]:
+def _noise(factor: Factor, cells: int, arithmetic: Arithmetic) -> list[tuple[Interval, Fraction]]:
     shift = factor.parameter
     growth = arithmetic.expm1(arithmetic.rational(shift / cells))
     share = arithmetic.divide(growth, arithmetic.add(growth, arithmetic.rational(Fraction(2))))
@@ -70,5 +85,30 @@ def _noise(factor: Factor, cells: int, arithmetic: Arithmetic) -> list[Outcome]:
     for j in range(cells + 1):
         fallen = arithmetic.exp(arithmetic.rational(-shift * j / cells))
         mass = arithmetic.multiply(fallen, share if 0 < j < cells else outer)
-        found.append(Outcome(mass, shift * (2 * j - cells) / cells))
+        found.append((mass, shift * (2 * j - cells) / cells))
     return found
+
+
+def _exchanged(factor: Factor, arithmetic: Arithmetic) -> list[Outcome]:
+    rate, loss = arithmetic.rational(factor.rate), arithmetic.rational(factor.parameter)
+    fallen = arithmetic.negate(loss)
+    high = arithmetic.add(_UNIT, arithmetic.multiply(rate, arithmetic.expm1(loss)))
+    low = arithmetic.add(_UNIT, arithmetic.multiply(rate, arithmetic.expm1(fallen)))
+    rare = arithmetic.divide(_UNIT, arithmetic.add(_UNIT, arithmetic.exp(loss)))
+    # 1 - 2r is tanh(e/2)
+    rest = arithmetic.divide(arithmetic.negate(arithmetic.expm1(fallen)), arithmetic.add(_UNIT, arithmetic.exp(fallen)))
+    most = exchanged_loss(factor, arithmetic)
+    return [
+        Outcome(arithmetic.multiply(rare, low), most),
+        Outcome(arithmetic.multiply(rest, low), NOTHING),
+        Outcome(arithmetic.multiply(rare, high), arithmetic.negate(most)),
+    ]
+
+
+def exchanged_loss(factor: Factor, arithmetic: Arithmetic) -> Interval:
+    """Enclose the largest loss of a replaced record, log(h/l)."""
+    rate, loss = arithmetic.rational(factor.rate), arithmetic.rational(factor.parameter)
+    high, low = (
+        arithmetic.log1p(arithmetic.multiply(rate, arithmetic.expm1(end))) for end in (loss, arithmetic.negate(loss))
+    )
+    return arithmetic.subtract(high, low)

@@ -11,8 +11,9 @@ from ..intervals import INFINITY, NOTHING, ZERO, Arithmetic, Mpf, at_most
 from ..verdict import Refused
 from .contour import MOST_PLACES, Line, delta_on_line
 from .divergences import delta_of_one, pure_loss
-from .factors import DIRECTIONS, PURE, Factor
+from .factors import DIRECTIONS, MIXTURE, PURE, Factor
 from .finite import MOST_CELLS
+from .mixtures import delta_of_mixture, price_of_one
 from .moments import LARGEST_ORDER, Moments, delta_at_order
 
 _ARITHMETIC: Final = Arithmetic(192)
@@ -104,6 +105,9 @@ class HockeyStick(Method):
 
     def delta(self, factors: Sequence[Factor], epsilon: Fraction, direction: str) -> Mpf:
         """Bound delta(epsilon) from above in one direction."""
+        if len(factors) == 1 and factors[0].family == MIXTURE and factors[0].samples == 1:
+            self._budget.spend(price_of_one(factors[0]))
+            return delta_of_mixture(factors[0], epsilon, direction).hi
         responses = sum(factor.together * factor.samples for factor in factors if factor.family == PURE)
         self._budget.spend(_CLOSED_FORM + _RESPONSE * responses)
         return delta_of_one(factors, epsilon, direction, _ARITHMETIC).hi

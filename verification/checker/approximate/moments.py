@@ -24,7 +24,20 @@ from ..budget import Budget
 from ..intervals import INFINITY, NOTHING, ONE, Arithmetic, Interval, upper_end
 from ..verdict import Refused
 from .divergences import pure_loss
-from .factors import DISCRETE_GAUSSIAN, GAUSSIAN, LAPLACE, PURE, REMOVE, RENYI, SYMMETRIC, ZERO_CONCENTRATED, Factor
+from .factors import (
+    DISCRETE_GAUSSIAN,
+    EXCHANGED,
+    GAUSSIAN,
+    LAPLACE,
+    MIXTURE,
+    PURE,
+    REMOVE,
+    RENYI,
+    SYMMETRIC,
+    ZERO_CONCENTRATED,
+    Factor,
+)
+from .finite import outcomes
 from .nodes import NODE, Tilt, grid_for, nodes_on, shift_of
 
 LARGEST_ORDER: Final = 2**40
@@ -69,6 +82,10 @@ class Moments:
         arithmetic = self.arithmetic
         self._budget.spend(_MOMENT)
         samples = arithmetic.rational(Fraction(factor.samples))
+        if factor.family == MIXTURE:
+            raise Refused("moments of normal noise about several records are not known to the checker")
+        if factor.family == EXCHANGED:
+            return arithmetic.multiply(samples, self._exchanged(factor, order))
         if not factor.sampled:
             return arithmetic.multiply(samples, self._drawn(factor, order))
         if factor.family == PURE and factor.together == 1:
@@ -136,6 +153,14 @@ class Moments:
             grown = arithmetic.expm1(arithmetic.multiply(arithmetic.rational(power), mixed))
             absent = arithmetic.divide(_UNIT, arithmetic.add(_UNIT, arithmetic.exp(sign)))
             total = arithmetic.add(total, arithmetic.multiply(absent, grown))
+        return arithmetic.log1p(total)
+
+    def _exchanged(self, factor: Factor, order: Fraction) -> Interval:
+        """Enclose A of one release about a replaced record: the logarithm of the sum of Q·(P/Q)^a over outcomes."""
+        arithmetic, power, total = self.arithmetic, self.arithmetic.rational(order), NOTHING
+        for mass, loss in outcomes(factor, 0, arithmetic):
+            grown = arithmetic.expm1(arithmetic.multiply(power, loss))
+            total = arithmetic.add(total, arithmetic.multiply(mass, grown))
         return arithmetic.log1p(total)
 
     def _integral(self, factor: Factor, order: Fraction) -> Interval | None:

@@ -25,8 +25,8 @@ NODE: Final = 16_000
 """What evaluating one node takes from a budget."""
 _FINE: Final = Arithmetic(256)
 _UNIT: Final = Interval(ONE, ONE)
-_NATS: Final = 70
-_LEFT: Final = 12
+NATS: Final = 70
+LEFT: Final = 12
 """Standard deviations to the side on which B^g is at most 1."""
 
 
@@ -57,6 +57,12 @@ class Grid(NamedTuple):
         """How many nodes there are."""
         return self.last - self.first + 1
 
+    def moment(self, total: Interval) -> Interval:
+        """Enclose M(c), from the sum over the nodes: between total/(1 + rule) and (total + left_out)/(1 - rule)."""
+        low = _FINE.divide(total, _FINE.add(_UNIT, self.rule))
+        high = _FINE.divide(_FINE.add(total, self.left_out), _FINE.subtract(_UNIT, self.rule))
+        return Interval(low.lo, high.hi)
+
 
 class Nodes(NamedTuple):
     """What the integrand is made of at each node; `ratios` are those of B to its part q·e^w."""
@@ -70,13 +76,11 @@ class Nodes(NamedTuple):
 
     @property
     def moment(self) -> Interval:
-        """Enclose M(c): between total/(1 + rule) and (total + left_out)/(1 - rule)."""
+        """Enclose M(c), what the nodes sum up to."""
         total = NOTHING
         for mass in self.masses:
             total = _FINE.add(total, mass)
-        low = _FINE.divide(total, _FINE.add(_UNIT, self.grid.rule))
-        high = _FINE.divide(_FINE.add(total, self.grid.left_out), _FINE.subtract(_UNIT, self.grid.rule))
-        return Interval(low.lo, high.hi)
+        return self.grid.moment(total)
 
 
 def shift_of(factor: Factor) -> Fraction:
@@ -88,20 +92,20 @@ def shift_of(factor: Factor) -> Fraction:
 
 def grid_for(shift: Fraction, tilt: Tilt) -> Grid:
     """Choose the nodes, and bound the errors against M(c) >= 1."""
-    if shift > _LEFT:
+    if shift > LEFT:
         raise Refused("the moments of so large a shift on a sample are not known to the checker")
     direction, c, high = tilt.direction, tilt.real_part, min(Fraction(8), Fraction(5, 2) / shift)
     turned = tilt.end * shift * high
-    wanted = (_NATS + high**2 / 2 + turned + (0 if direction == REMOVE else Fraction(8, 5) * c)) / (6 * high)
+    wanted = (NATS + high**2 / 2 + turned + (0 if direction == REMOVE else Fraction(8, 5) * c)) / (6 * high)
     fineness = int(wanted) + 1
     step = Fraction(1, fineness)
     g = c + 1 if direction == REMOVE else c
     grown = (g * (g - 1) if direction == REMOVE else g * (g + 1)) * shift**2 / 2
-    spread = isqrt(int(2 * (_NATS + grown))) + 2 + int(shift)
+    spread = isqrt(int(2 * (NATS + grown))) + 2 + int(shift)
     far = int(g * shift) + spread
-    if (far + _LEFT) * fineness > MOST_NODES:
+    if (far + LEFT) * fineness > MOST_NODES:
         raise Refused("the moments could not be verified within the work budget")
-    first, last = (-_LEFT, far) if direction == REMOVE else (-far, _LEFT)
+    first, last = (-LEFT, far) if direction == REMOVE else (-far, LEFT)
     size = _FINE.exp(_FINE.rational(high**2 / 2 + turned))
     if direction != REMOVE:
         # cos(u) >= 1 - u²/2 > 0 for the u = shift·high/2 <= 5/4
@@ -109,12 +113,12 @@ def grid_for(shift: Fraction, tilt: Tilt) -> Grid:
         size = _FINE.divide(size, _FINE.power(cosine, c))
     reach = _FINE.multiply(_FINE.rational(2 * high / step), pi(256))
     rule = _FINE.divide(_FINE.multiply(_FINE.rational(Fraction(2)), size), _FINE.expm1(reach))
-    beyond = _FINE.multiply(_FINE.exp(_FINE.rational(grown)), _tail(far - g * shift, step))
-    left_out = _FINE.add(beyond, _FINE.multiply(_FINE.rational(Fraction(2)), _tail(Fraction(_LEFT), step)))
+    beyond = _FINE.multiply(_FINE.exp(_FINE.rational(grown)), tail(far - g * shift, step))
+    left_out = _FINE.add(beyond, _FINE.multiply(_FINE.rational(Fraction(2)), tail(Fraction(LEFT), step)))
     return Grid(step, first * fineness, last * fineness, rule, left_out)
 
 
-def _tail(start: Fraction, step: Fraction) -> Interval:
+def tail(start: Fraction, step: Fraction) -> Interval:
     """Bound the sum of step·phi0 over nodes from `start` > 0 on: phi0(start)·(step + 1/start)."""
     return _FINE.multiply(normal_density(_FINE.rational(start), _FINE), _FINE.rational(step + 1 / start))
 

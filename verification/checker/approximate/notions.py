@@ -10,7 +10,8 @@ Whatever has a pure loss e is dominated by randomised response with e.
 
 Both are closed under post-processing, and a sample is one of a release that shows the record: it replaces it, with
 probability 1 - q, by another draw. So what holds without sampling holds with it; where there is a pure loss, the pure
-loss after sampling counts as well, log(1 + q(e^(ke) - 1)), which bounds both directions (Theorem 6).
+loss after sampling counts as well, log(1 + q(e^(ke) - 1)), which bounds both directions (Theorem 6). Of replaced
+records the pure loss after sampling counts alone, of normal noise about several records what it is without sampling.
 """
 
 from fractions import Fraction
@@ -20,7 +21,7 @@ from typing import Final
 from ..intervals import NOTHING, ONE, Arithmetic, Interval, at_most
 from ..verdict import Refused
 from .divergences import normal_cdf, pure_loss
-from .factors import DISCRETE_GAUSSIAN, GAUSSIAN, LAPLACE, PURE, REMOVE, ZERO_CONCENTRATED, Factor
+from .factors import DISCRETE_GAUSSIAN, EXCHANGED, GAUSSIAN, LAPLACE, MIXTURE, PURE, REMOVE, ZERO_CONCENTRATED, Factor
 
 _QUANTILE: Final = 5_000_000
 _PER_NAT: Final = 320_000
@@ -36,10 +37,13 @@ _MOST_DOUBLINGS: Final = 40
 def concentration(factor: Factor, arithmetic: Arithmetic) -> Interval:
     """Bound rho of a factor; the upper end counts."""
     s, releases = factor.parameter, factor.together * factor.samples
-    if factor.family in (GAUSSIAN, DISCRETE_GAUSSIAN):
-        return arithmetic.rational(s**2 * releases / 2)
+    if factor.family in (GAUSSIAN, DISCRETE_GAUSSIAN, MIXTURE):
+        return arithmetic.rational((s * factor.change.reach) ** 2 * releases / 2)
     if factor.family == ZERO_CONCENTRATED:
         return arithmetic.rational(s * releases)
+    if factor.family == EXCHANGED:
+        one = _of_response(_amplified(factor, arithmetic), arithmetic)
+        return arithmetic.multiply(arithmetic.rational(Fraction(factor.samples)), one)
     if factor.family not in (LAPLACE, PURE):
         raise Refused(f"the family {factor.family} has no rho")
     one = _of_laplace(s, arithmetic) if factor.family == LAPLACE else _of_response(arithmetic.rational(s), arithmetic)
@@ -51,7 +55,7 @@ def concentration(factor: Factor, arithmetic: Arithmetic) -> Interval:
 
 def price_of_square(factor: Factor) -> int:
     """Give what `gaussian_square` takes from a budget."""
-    if factor.family not in (LAPLACE, PURE):
+    if factor.family not in (LAPLACE, PURE, EXCHANGED):
         return 0
     return 2 * (_QUANTILE + _PER_NAT * min(ceil(factor.parameter * factor.together), _LONGEST))
 
@@ -59,8 +63,11 @@ def price_of_square(factor: Factor) -> int:
 def gaussian_square(factor: Factor, arithmetic: Arithmetic) -> Interval:
     """Bound mu² of a factor; the upper end counts."""
     releases = factor.together * factor.samples
-    if factor.family == GAUSSIAN:
-        return arithmetic.rational(factor.parameter**2 * releases)
+    if factor.family in (GAUSSIAN, MIXTURE):
+        return arithmetic.rational((factor.parameter * factor.change.reach) ** 2 * releases)
+    if factor.family == EXCHANGED:
+        one = _square_of_response(_amplified(factor, arithmetic), arithmetic)
+        return arithmetic.multiply(arithmetic.rational(Fraction(factor.samples)), one)
     if factor.family not in (LAPLACE, PURE):
         raise Refused(f"the family {factor.family} has no mu")
     one = _square_of_response(arithmetic.rational(factor.parameter), arithmetic)

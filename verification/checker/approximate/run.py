@@ -41,9 +41,10 @@ from ..statement import (
     prove_rate,
 )
 from ..verdict import Refused, Verdict
+from .changes import MOST_RECORDS, ONE_RECORD, RELATIONS, by_changes, change_of, changed, joined
 from .claims import CLAIMS, GROUPS, Composed
 from .cover import Corner, prove_cover
-from .factors import DIRECTIONS, DISCRETE_GAUSSIAN, FAMILIES, RENYI, Bound, Factor, Lattice
+from .factors import DIRECTIONS, DISCRETE_GAUSSIAN, FAMILIES, RENYI, Bound, Change, Factor, Lattice
 
 _MOST_PARTS: Final = 10_000
 _MOST_COMBINATIONS: Final = 64
@@ -51,7 +52,8 @@ _MOST_STEPS: Final = 2**53
 _MOST_ORDERS: Final = 256
 _ARITHMETIC: Final = Arithmetic(192)
 
-_LOSS: Final = {"parameter": shapes.anything, "relation": shapes.one_of("add-remove", "replace")}
+_DECLARED: Final = ("add-remove", "replace")
+_LOSS: Final = {"parameter": shapes.anything, "relation": shapes.one_of(*_DECLARED)}
 _ANYWHERE: Final = shapes.record(family=shapes.one_of(*FAMILIES), **_LOSS)
 _ON_LATTICE: Final = shapes.record(
     family=shapes.one_of(DISCRETE_GAUSSIAN),
@@ -85,22 +87,29 @@ _PARTS: Final = shapes.sequence(
 )
 
 
+_UNITS: Final = ("record", "element", "user")
+_ELEMENTS: Final = ("each record of the matrix is one element", "one occurrence of a key")
+_CONTRIBUTIONS: Final = "most records of one user"
+
+
 def _hold_shape(body: dict[str, Any], kind: type[Composed]) -> None:
     """Hold the shape of a certificate of a kind; a claim about groups says how large they are."""
     claim = body.get("claim")
-    of_groups = kind.fields.keys() != {"rates"} and type(claim) is dict and "group" in claim
+    of_users = type(claim) is dict and claim.get("unit") == "user"
+    of_groups = kind.fields.keys() != {"rates"} and not of_users and type(claim) is dict and "group" in claim
     shape = shapes.record(
         format=shapes.text,
         kind=shapes.one_of(kind.kind),
         audience=shapes.one_of("public"),
         theorem=shapes.text,
         claim=shapes.record(
-            unit=shapes.one_of("record"),
-            relation=shapes.one_of("add-remove", "replace"),
+            unit=shapes.one_of(*_UNITS),
+            relation=shapes.one_of(*RELATIONS),
             notion=shapes.one_of(kind.notion),
             domain=shapes.optional(DOMAIN),
             **kind.fields,
             **({"group": GROUPS} if of_groups else {}),
+            **({"contributions": shapes.integer(1, MOST_RECORDS)} if of_users else {}),
         ),
         parts=_PARTS,
         released_cost=shapes.not_negative,
@@ -119,16 +128,22 @@ def check_composed(body: dict[str, Any], data: Data | None, budget: Budget) -> V
     if not 1 <= len(parts) <= _MOST_PARTS:
         raise Refused(f"parts must hold from 1 to {_MOST_PARTS} runs of releases")
     claimed = kind(claim, body["method"], Fraction(body["released_cost"]), budget)
+    changes = [change_of(claim, part["loss"]["relation"]) for part in parts]
     if body["theorem"] != claimed.theorem:
         raise Refused(f"the theorem of this method is {claimed.theorem!a}")
     domain = None if claim["domain"] is None else Domain.of(claim["domain"])
     norms_matter = any(_uses_norms(part["loss"]["parameter"], part["rate"]) for part in parts)
     assumed = _hold_assumptions(body, claimed, domain, norms_matter=norms_matter)
-    corners = [_prove_part(part, f"parts[{number}]", claim, domain, budget) for number, part in enumerate(parts)]
-    for factors in _combinations(parts, corners):
+    if any(change != ONE_RECORD for change in changes) and body["released_cost"] != "0":
+        raise Refused("what releasing constants costs is known about one record that is added or removed alone")
+    corners = [
+        joined(_prove_part(part, f"parts[{number}]", claim, domain, budget), change)
+        for number, (part, change) in enumerate(zip(parts, changes, strict=True))
+    ]
+    for factors in _combinations(parts, corners, changes, budget):
         for direction in DIRECTIONS:
             claimed.prove(factors, direction)
-    return _accepted(body, claimed, domain, assumed, data)
+    return _accepted(body, claimed, domain, assumed, by_changes(changes), data)
 
 
 def _prove_part(
@@ -145,10 +160,8 @@ def _prove_part(
         raise Refused(f"{where}: the rate may use norms alone, the loss norms and the weight")
     if domain is None and used - {WEIGHT}:
         raise Refused(f"{where} uses a norm of the record, and there is no domain")
-    if part["loss"]["relation"] != claim["relation"]:
-        raise Refused(f"{where}: the loss stated is about another change of the data than the claim")
-    if claim["relation"] == "replace" and (rate != pool.constant(1) or part["weighted"]):
-        raise Refused(f"{where}: under replace nothing but drawing every record is proven")
+    if part["loss"]["relation"] == "replace" and (rate != pool.constant(1) or part["weighted"]):
+        raise Refused(f"{where}: of a loss about replaced records nothing but drawing every record is proven")
     others = [] if domain is None else domain.others(used)
     norms = norm_ranges(used, domain, others, _ARITHMETIC)
     _check_premises(pool, parameters, rate, norms, part["weighted"], where)
@@ -192,12 +205,17 @@ def _check_premises(
     prove_rate(pool, rate, box, f"{where}.rate", _ARITHMETIC)
 
 
-def _combinations(parts: Sequence[dict[str, Any]], corners: Sequence[list[Corner]]) -> Iterator[list[Factor]]:
+def _combinations(
+    parts: Sequence[dict[str, Any]], corners: Sequence[list[Corner]], changes: Sequence[Change], budget: Budget
+) -> Iterator[list[Factor]]:
     """Give the run about the records of every choice of one cell per part, without what loses nothing."""
     if prod(map(len, corners)) > _MOST_COMBINATIONS:
         raise Refused(f"the parts' cells combine in more than {_MOST_COMBINATIONS} ways")
     for choice in product(*corners):
-        yield _added(_factor(part, corner) for part, corner in zip(parts, choice, strict=True))
+        yield _added(
+            changed(_factor(part, corner), change, budget)
+            for part, corner, change in zip(parts, choice, changes, strict=True)
+        )
 
 
 def _added(factors: Iterable[Factor]) -> list[Factor]:
@@ -245,20 +263,21 @@ def _hold_assumptions(body: dict[str, Any], claimed: Composed, domain: Domain | 
     needed = dict(claimed.assumed)
     for number, part in enumerate(body["parts"], 1):
         place = f"part {number}: "
-        loss, relation = part["loss"], body["claim"]["relation"]
-        hold_sampler(part["sampler"], part["rate"], part["weighted"], domain)
+        loss = part["loss"]
+        hold_sampler(part["sampler"], part["rate"], part["weighted"], domain, relation=body["claim"]["relation"])
         needed |= plugins_assumed(part, place) | hold_mechanism(
             part["mechanism"],
             loss["parameter"],
             part["rate"],
             families=(loss["family"],),
             lattice=(loss["variance"], loss["dimension"]) if loss["family"] == DISCRETE_GAUSSIAN else None,
-            relation=relation,
+            relation=loss["relation"],
             domain=domain,
         )
         way = "on one sample" if part["resample"] == "once" else "each on a fresh sample"
         needed[f"{place}releases"] = f"{part['steps']}, {way}"
         needed |= cost_assumed(part["rounding"], f"{place}relative rounding of probability and weight")
+    needed |= _unit_assumed(body["claim"])
     needed |= domain_assumed(body["claim"]["domain"]) | cost_assumed(body["released_cost"])
     needed |= released_assumed(
         body["assumptions"],
@@ -270,17 +289,36 @@ def _hold_assumptions(body: dict[str, Any], claimed: Composed, domain: Domain | 
     return hold_assumptions(body, needed)
 
 
+def _unit_assumed(claim: dict[str, Any]) -> dict[str, str]:
+    """Give what the unit needs stated about records."""
+    if claim["unit"] == "user":
+        return {_CONTRIBUTIONS: str(claim["contributions"])}
+    return dict([_ELEMENTS]) if claim["unit"] == "element" else {}
+
+
+def _whom(claim: dict[str, Any], group: int) -> str:
+    """Say for whom a claim speaks."""
+    if claim["unit"] == "user":
+        return f"user of at most {claim['contributions']} records"
+    return claim["unit"] if group == 1 else f"group of at most {group} {claim['unit']}s"
+
+
 def _accepted(
-    body: dict[str, Any], claimed: Composed, domain: Domain | None, assumed: Assumed, data: Data | None
+    body: dict[str, Any],
+    claimed: Composed,
+    domain: Domain | None,
+    assumed: Assumed,
+    by: str,
+    data: Data | None,
 ) -> Verdict:
     """Say for whom, against what change and by which method."""
     names = dict.fromkeys(ascii(part["mechanism"]["name"]) for part in body["parts"])
     steps = sum(part["steps"] for part in body["parts"])
-    whom = "record" if claimed.group == 1 else f"group of at most {claimed.group} records"
+    whom = _whom(body["claim"], claimed.group)
     over = f"every {whom}" if domain is None else f"every {whom} with {domain}"
     reason = (
         f"given the loss stated for mechanism {', '.join(names)}, {steps} release{'s' * (steps > 1)} "
-        f"cost {over} at most what is claimed, by {claimed.method}"
+        f"cost {over} at most what is claimed, by {claimed.method}{by}"
     )
     return accepted_numbers(
         body,

@@ -290,8 +290,7 @@ def test_what_uncertain_masses_may_weigh_more_is_counted(width: Fraction) -> Non
 
 def delta_of_outcomes(factor: Factor, epsilon: Any, direction: str) -> Any:
     """By listing every sequence of outcomes of each sample's releases."""
-    q = real(factor.rate)
-    one = [(end(mass.hi), 1 - q + q * mpmath.exp(real(ratio))) for mass, ratio in outcomes(factor, 7, contour._FINE)]
+    one = [(end(mass.hi), mpmath.exp(end(loss.hi))) for mass, loss in outcomes(factor, 7, contour._FINE)]
     remove = direction == "remove"
     total = mpmath.mpf(0)
     for drawn in product(one, repeat=factor.samples):
@@ -311,6 +310,8 @@ def test_finite_pairs_are_composed_to_what_their_outcomes_say(direction: str) ->
         ("laplace", "1/3", 1, 2),
         ("pure", "1", 1, 5),
         ("pure", "1/3", 4, 2),
+        ("exchanged", "1", 1, 4),
+        ("exchanged", "1/3", 1, 3),
     ):
         factor = Factor(family, Fraction(6, 5), Fraction(rate), together, samples)
         for epsilon in ("1/4", "1"):
@@ -331,7 +332,7 @@ def test_the_loss_of_a_record_that_is_always_drawn_is_exact() -> None:
 
 def test_numbers_of_any_size_get_a_bound_or_are_refused() -> None:
     sizes = [Fraction(10) ** exponent for exponent in (-699, -300, 0, 3, 20, 699)]
-    for family, size, rate, direction in product(("laplace", "pure"), sizes, ("1", "1/3"), DIRECTIONS):
+    for family, size, rate, direction in product(("laplace", "pure", "exchanged"), sizes, ("1", "1/3"), DIRECTIONS):
         for c, cells, together in ((Fraction(3, 2), 1, 1), (Fraction(2**40), 3, 1), (Fraction(1, 2**60), 64, 5)):
             at = contour.Line(c, Fraction(1, 4), 3, Fraction(1, 8), cells)
             factor = Factor(family, size, Fraction(rate), together if family == "pure" else 1, 2**53)

@@ -8,10 +8,20 @@ from typing import Any
 
 import mpmath
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from mpmath import mp
 
-from certdp.verification.checker.approximate.factors import FAMILIES, GAUSSIAN, LAPLACE, PURE, ZERO_CONCENTRATED, Factor
-from certdp.verification.checker.approximate.finite import MOST_CELLS, Outcome, outcomes, outcomes_of
+from certdp.verification.checker.approximate.factors import (
+    EXCHANGED,
+    FAMILIES,
+    GAUSSIAN,
+    LAPLACE,
+    PURE,
+    ZERO_CONCENTRATED,
+    Factor,
+)
+from certdp.verification.checker.approximate.finite import MOST_CELLS, Outcome, exchanged_loss, outcomes, outcomes_of
 from certdp.verification.checker.intervals import Arithmetic
 from certdp.verification.checker.verdict import Refused
 
@@ -22,22 +32,25 @@ def real(value: Fraction) -> Any:
     return mpmath.mpf(value.numerator) / value.denominator
 
 
-def assert_enclosed(outcome: Outcome, mass: Any, log_ratio: Any) -> None:
+def assert_enclosed(outcome: Outcome, mass: Any, loss: Any) -> None:
     low, high = (mp.make_mpf(value) for value in outcome.mass)
     assert low - mass * mpmath.mpf(2) ** -180 <= mass <= high + mass * mpmath.mpf(2) ** -180
     assert high - low <= mass * mpmath.mpf(2) ** -170
-    assert abs(real(outcome.log_ratio) - log_ratio) < mpmath.mpf(2) ** -180
+    for end in outcome.loss:
+        assert abs(mp.make_mpf(end) - loss) < mpmath.mpf(2) ** -170 * (1 + abs(loss))
 
 
 def test_responses_are_binomial() -> None:
     with mp.workprec(300):
         for k, loss in product((1, 2, 3, 9), (Fraction(1, 5), Fraction(3))):
-            found = outcomes(Factor(PURE, loss, Fraction(1), k, 1), 0, FINE)
-            assert len(found) == k + 1
-            truthful = 1 / (1 + mpmath.exp(-real(loss)))
-            for j, outcome in enumerate(found):
-                absent = mpmath.binomial(k, j) * truthful ** (k - j) * (1 - truthful) ** j
-                assert_enclosed(outcome, absent, (2 * j - k) * real(loss))
+            for rate in (Fraction(1), Fraction(1, 3)):
+                found = outcomes(Factor(PURE, loss, rate, k, 1), 0, FINE)
+                assert len(found) == k + 1
+                truthful = 1 / (1 + mpmath.exp(-real(loss)))
+                for j, outcome in enumerate(found):
+                    absent = mpmath.binomial(k, j) * truthful ** (k - j) * (1 - truthful) ** j
+                    ratio = 1 - real(rate) + real(rate) * mpmath.exp((2 * j - k) * real(loss))
+                    assert_enclosed(outcome, absent, mpmath.log(ratio))
 
 
 def test_noise_is_moved_to_the_ends_of_its_cells_with_the_masses_that_it_had() -> None:
@@ -67,14 +80,68 @@ def test_the_pair_of_noise_dominates_and_is_near() -> None:
     with mp.workprec(300):
         for cells, near in ((4, "0.02"), (64, "0.0001")):
             found = [
-                (mp.make_mpf(mass.hi), mpmath.exp(real(ratio)))
-                for mass, ratio in outcomes(Factor(LAPLACE, shift, Fraction(1), 1, 1), cells, FINE)
+                (mp.make_mpf(mass.hi), mpmath.exp(mp.make_mpf(loss.hi)))
+                for mass, loss in outcomes(Factor(LAPLACE, shift, Fraction(1), 1, 1), cells, FINE)
             ]
             for k in range(41):
                 epsilon = real(shift) * k / 40
                 exact = 1 - mpmath.exp((epsilon - real(shift)) / 2)
                 spread = mpmath.fsum(mass * max(ratio - mpmath.exp(epsilon), 0) for mass, ratio in found)
                 assert exact <= spread * (1 + mpmath.mpf(2) ** -150) <= exact + mpmath.mpf(near)
+
+
+@pytest.mark.parametrize("rate", [Fraction(1, 100), Fraction(2, 3), Fraction(1)])
+@pytest.mark.parametrize("loss", [Fraction(1, 5), Fraction(4)])
+def test_the_pair_of_replaced_records_is_that_of_the_two_extreme_ratios_turned_round(
+    loss: Fraction, rate: Fraction
+) -> None:
+    """Of 1,000 places u those before 1,000/(1 + e^e) have the high ratio, and their mirror images in the other law."""
+    with mp.workprec(300):
+        found = outcomes(Factor(EXCHANGED, loss, rate, 1, 1), 0, FINE)
+        q, growth = real(rate), mpmath.exp(real(loss))
+        high, low, rare = 1 - q + q * growth, 1 - q + q / growth, 1 / (1 + growth)
+        assert abs(rare * high + (1 - rare) * low - 1) < mpmath.mpf(2) ** -250
+        pairs = ((rare, high, low), (1 - 2 * rare, low, low), (rare, low, high))
+        for outcome, (share, first, second) in zip(found, pairs, strict=True):
+            assert_enclosed(outcome, share * second, mpmath.log(first / second))
+        assert outcomes_of(Factor(EXCHANGED, loss, rate, 1, 1), 0) == 3
+        assert abs(
+            mp.make_mpf(exchanged_loss(Factor(EXCHANGED, loss, rate, 1, 1), FINE).hi) - mpmath.log(high / low)
+        ) < (mpmath.mpf(2) ** -170)
+
+
+@settings(max_examples=200)
+@given(
+    st.lists(st.fractions(0, 1, max_denominator=20), min_size=2, max_size=4),
+    st.lists(st.fractions(0, 1, max_denominator=20), min_size=2, max_size=4),
+    st.permutations(range(12)),
+    st.fractions(0, 3, max_denominator=7),
+)
+def test_no_joint_law_of_two_records_loses_more(
+    one: list[Fraction], other: list[Fraction], order: list[int], factor: Fraction
+) -> None:
+    """Ratios of two records between 1/3 and 3 with the mean 1, at outputs of M_S that are matched in any order."""
+    q, growth = Fraction(2, 5), Fraction(3)
+    laws = [_ratios(places, growth) for places in (one, other)]
+    cells = 12
+    spread = [[ratio for ratio in law for _ in range(cells // len(law))] for law in laws]
+    first = [1 - q + q * ratio for ratio in spread[0]]
+    second = [1 - q + q * spread[1][place] for place in order]
+    for shift in range(cells):
+        turned = second[shift:] + second[:shift]
+        truth = sum((max(a - factor * b, Fraction(0)) for a, b in zip(first, turned, strict=True)), Fraction(0)) / cells
+        high, low, rare = 1 - q + q * growth, 1 - q + q / growth, 1 / (1 + growth)
+        pairs = ((rare, high, low), (1 - 2 * rare, low, low), (rare, low, high))
+        assert truth <= sum(share * max(a - factor * b, Fraction(0)) for share, a, b in pairs)
+
+
+def _ratios(places: list[Fraction], growth: Fraction) -> list[Fraction]:
+    """Numbers from 1/growth to growth whose mean is 1: moved towards 1 until they are inside."""
+    mean = sum(places, Fraction(0)) / len(places)
+    moved = [place - mean for place in places]
+    low, high = 1 / growth - 1, growth - 1
+    scale = min([low / m if m < 0 else high / m for m in moved if m] + [Fraction(1)])
+    return [1 + scale * m for m in moved]
 
 
 def test_for_which_releases_a_finite_pair_is_known() -> None:

@@ -1,0 +1,129 @@
+"""What a change of the data costs: which one a claim is about, what follows for each family, and cells together."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from statistics import NormalDist
+from typing import Any
+
+import pytest
+
+from certdp.verification.checker import Budget
+from certdp.verification.checker.approximate.changes import ONE_RECORD, by_changes, change_of, changed, joined
+from certdp.verification.checker.approximate.cover import Corner
+from certdp.verification.checker.approximate.factors import (
+    DISCRETE_GAUSSIAN,
+    EXCHANGED,
+    GAUSSIAN,
+    LAPLACE,
+    MIXTURE,
+    PURE,
+    ZERO_CONCENTRATED,
+    Change,
+    Factor,
+    Lattice,
+)
+from certdp.verification.checker.verdict import Refused
+
+HALF = Fraction(1, 2)
+
+
+def claim(relation: str, contributions: int | None = None) -> dict[str, Any]:
+    return {"relation": relation} | ({} if contributions is None else {"contributions": contributions})
+
+
+@pytest.mark.parametrize(
+    ("stated", "change"),
+    [
+        (claim("add-remove"), ONE_RECORD),
+        (claim("zero-out"), ONE_RECORD),
+        (claim("replace"), Change(1, replaced=True)),
+        (claim("add-remove", 1), ONE_RECORD),
+        (claim("zero-out", 3), Change(3)),
+        (claim("replace", 3), Change(3, replaced=True)),
+    ],
+)
+def test_a_loss_of_one_record_says_what_other_changes_lose(stated: dict[str, Any], change: Change) -> None:
+    assert change_of(stated, "add-remove") == change
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "zero-out", "replace"])
+@pytest.mark.parametrize("contributions", [None, 1, 2])
+def test_a_loss_about_replaced_records_says_nothing_else(relation: str, contributions: int | None) -> None:
+    stated = claim(relation, contributions)
+    if relation == "replace" and contributions in (None, 1):
+        assert change_of(stated, "replace") == ONE_RECORD
+        return
+    with pytest.raises(Refused, match="says nothing about another change"):
+        change_of(stated, "replace")
+
+
+def factor(family: str, parameter: int = 3, rate: Fraction = HALF, together: int = 1) -> Factor:
+    lattice = Lattice(Fraction(9), 1, Fraction(2)) if family == DISCRETE_GAUSSIAN else None
+    return Factor(family, Fraction(parameter), rate, together, 7, lattice)
+
+
+EVERY = (GAUSSIAN, LAPLACE, PURE, ZERO_CONCENTRATED, DISCRETE_GAUSSIAN)
+
+
+@pytest.mark.parametrize("family", EVERY)
+def test_one_record_costs_what_it_costs(family: str) -> None:
+    assert changed(factor(family), ONE_RECORD, Budget()) == factor(family)
+
+
+@pytest.mark.parametrize("family", EVERY)
+@pytest.mark.parametrize("change", [Change(1, replaced=True), Change(5)])
+def test_what_is_never_drawn_or_loses_nothing_costs_nothing(family: str, change: Change) -> None:
+    for null in (factor(family, parameter=0), factor(family, rate=Fraction(0))):
+        assert changed(null, change, Budget()) == null
+
+
+@pytest.mark.parametrize(
+    ("change", "reach"),
+    [(Change(1, replaced=True), 2), (Change(4), 4), (Change(4, replaced=True), 8)],
+)
+def test_normal_noise(change: Change, reach: int) -> None:
+    sampled = factor(GAUSSIAN, together=2)
+    assert changed(sampled, change, Budget()) == sampled._replace(family=MIXTURE, change=change)
+    everywhere = factor(GAUSSIAN, rate=Fraction(1))
+    assert changed(everywhere, change, Budget()) == everywhere._replace(parameter=Fraction(3 * reach))
+
+
+@pytest.mark.parametrize("family", [LAPLACE, PURE])
+def test_pure_losses_of_all_releases_on_a_sample_are_exchanged(family: str) -> None:
+    found = changed(factor(family, together=4), Change(1, replaced=True), Budget())
+    assert found == factor(EXCHANGED, parameter=12)
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+@pytest.mark.parametrize("family", [LAPLACE, PURE])
+def test_pure_losses_of_several_records_go_by_their_mu(family: str, replaced: bool) -> None:
+    """Φ(−μ/2) = 1/(1 + e^3) for one release, and twice that μ for four."""
+    found = changed(factor(family, together=4), Change(2, replaced), Budget())
+    assert (found.family, found.together, found.change) == (MIXTURE, 1, Change(2, replaced))
+    mu = -2 * NormalDist().inv_cdf(1 / (1 + math.exp(3)))
+    assert 0 < float(found.parameter) - 2 * mu < 1e-8
+
+
+@pytest.mark.parametrize("family", [ZERO_CONCENTRATED, DISCRETE_GAUSSIAN])
+@pytest.mark.parametrize("change", [Change(1, replaced=True), Change(2)])
+def test_other_families_say_nothing_of_other_changes(family: str, change: Change) -> None:
+    with pytest.raises(Refused, match=f"losses of the family {family} say about this change"):
+        changed(factor(family), change, Budget())
+
+
+@pytest.mark.parametrize("change", [Change(1, replaced=True), Change(2), Change(2, replaced=True)])
+def test_records_that_change_at_once_may_lie_in_different_cells(change: Change) -> None:
+    """One has the larger parameter, the other the larger rate: neither cell bounds both."""
+    cells = [Corner((Fraction(3),), Fraction(1, 5)), Corner((Fraction(1),), Fraction(4, 5))]
+    assert joined(cells, change) == [Corner((Fraction(3),), Fraction(4, 5))]
+    assert joined(cells, ONE_RECORD) == cells
+
+
+def test_by_what_a_claim_follows_is_told() -> None:
+    assert by_changes([ONE_RECORD]) == ""
+    assert "replaced" in by_changes([ONE_RECORD, Change(1, replaced=True)])
+    assert "user" in by_changes([Change(2)])
+    assert "replaced" not in by_changes([Change(2)])
+    assert by_changes([Change(2, replaced=True)]).count(" and ") == 2

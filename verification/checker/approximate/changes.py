@@ -1,0 +1,89 @@
+"""What a change of the data loses about several records, or about one that another takes the place of.
+
+Legend: S is a sample of the other records, L_x the density ratio of the outputs on S with x and on S, and
+A_x = 1 - q + qL_x that of the law in which x is drawn with its rate q; X <= Y in the convex order where
+E(X - g)+ <= E(Y - g)+ for every g >= 0, at equal means. That (P, Q) dominates what x loses says that A_x <= A in that
+order, A = dP/dQ under Q.
+
+Replaced records. Given S, two data sets have the divergence E(A_x - g·A_x')+. The function (a - gb)+ is submodular, so
+that over all joint laws it is largest where one falls as the other rises (Lorentz 1953; Tchen 1980); there it is the
+largest of the integrals of F_x(u) - g·F_x'(1 - u) from t to 1, F the quantile functions, and each part grows in the
+convex order. So A at u against A at 1 - u, u uniform, dominates in both orientations.
+
+Normal noise. A rises in z ~ N(0, 1): of one record it is 1 - q + q·e^(sz - s²/2), and -z turns it round. Of k records
+A is the mean of L_G over the subsets G that may be drawn; |G| of them lose what |G|·s does (Dong, Roth, Su 2022,
+Theorem 2.14), each L_G <= e^(|G|sz - (|G|s)²/2), and a sum is below that of copies that rise together. With the largest
+rate and shift of all records that is the sum over j of C(k, j)q^j(1 - q)^(k-j)·e^(jsz - (js)²/2). Where all are drawn
+it is one normal law, at k·s, and 2k·s from the one turned round. Whatever has a mu in Gaussian privacy has groups so.
+Pure losses of replaced records are in `finite`.
+"""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any, Final
+
+from ..budget import Budget
+from ..intervals import Arithmetic, upper_end
+from ..verdict import Refused
+from .cover import Corner
+from .factors import EXCHANGED, GAUSSIAN, LAPLACE, MIXTURE, PURE, Change, Factor
+from .notions import gaussian_square, price_of_square
+
+RELATIONS: Final = ("add-remove", "replace", "zero-out")
+MOST_RECORDS: Final = 64
+ONE_RECORD: Final = Change()
+_ARITHMETIC: Final = Arithmetic(192)
+
+
+def change_of(claim: Mapping[str, Any], declared: str) -> Change:
+    """Give the change of the data that a claim is about, as one of records for which a loss is declared.
+
+    On a Poisson sample zeroing out a record leaves what removing it does.
+
+    Raises:
+        Refused: where a loss about replaced records is to say something about another change.
+    """
+    relation, records = claim["relation"], claim.get("contributions", 1)
+    if declared == relation and records == 1:
+        return ONE_RECORD
+    if declared != "add-remove":
+        raise Refused("a loss that is declared for replaced records says nothing about another change of the data")
+    return Change(records, relation == "replace")
+
+
+def by_changes(changes: Sequence[Change]) -> str:
+    """Say by what else a claim about these changes follows."""
+    ends = (
+        (any(change.records > 1 for change in changes), "comonotone density ratios of a user's records"),
+        (any(change.replaced for change in changes), "countermonotone density ratios of replaced records"),
+    )
+    return "".join(f" and {end}" for used, end in ends if used)
+
+
+def joined(corners: Sequence[Corner], change: Change) -> list[Corner]:
+    """Give what bounds all records that change at once: these may lie in different cells."""
+    if change == ONE_RECORD:
+        return list(corners)
+    parameters, rates = zip(*corners, strict=True)
+    return [Corner(tuple(map(max, zip(*parameters, strict=True))), max(rates))]
+
+
+def changed(factor: Factor, change: Change, budget: Budget) -> Factor:
+    """Give what releases lose about a change, from what they lose about one record that is added or removed.
+
+    Raises:
+        Refused: for a family of which that is not known.
+    """
+    if change == ONE_RECORD or factor.null:
+        return factor
+    if factor.family in (LAPLACE, PURE):
+        if change.records == 1:
+            return factor._replace(family=EXCHANGED, parameter=factor.parameter * factor.together, together=1)
+        budget.spend(price_of_square(factor))
+        square = gaussian_square(factor._replace(rate=Fraction(1), samples=1), _ARITHMETIC)
+        factor = factor._replace(family=GAUSSIAN, parameter=upper_end(_ARITHMETIC.sqrt(square)), together=1)
+    if factor.family != GAUSSIAN:
+        raise Refused(f"what losses of the family {factor.family} say about this change of the data is not known")
+    if factor.sampled:
+        return factor._replace(family=MIXTURE, change=change)
+    return factor._replace(parameter=factor.parameter * change.reach)
