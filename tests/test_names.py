@@ -9,6 +9,7 @@ import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TypeGuard
 
 import pytest
 
@@ -42,6 +43,37 @@ def refused(name: str) -> bool:
     """Whether one of the words is a part of the name."""
     parts = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)
     return not name.startswith("test_") and any(WORDS.fullmatch(part.lower()) for part in parts)
+
+
+def constants(tree: ast.Module) -> list[str]:
+    """What assignments at the top of a module name, once for each."""
+    targets = [
+        target
+        for node in tree.body
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target] if valued(node) else [])
+    ]
+    return [target.id for target in targets if isinstance(target, ast.Name) and target.id != "_"]
+
+
+def valued(node: ast.stmt) -> TypeGuard[ast.AnnAssign]:
+    return isinstance(node, ast.AnnAssign) and node.value is not None
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_no_constant_is_given_another_value_below(folder: str) -> None:
+    """Where two changes choose one name, what reads the first value gets the second, and nothing says so."""
+    files = [path for path in sorted((REPOSITORY / folder).rglob("*.py")) if not path.is_symlink()]
+    found = {path: constants(ast.parse(path.read_text("utf-8"))) for path in files}
+    assert any(found.values())
+    twice = {
+        str(path.relative_to(REPOSITORY)): {n for n in names if names.count(n) > 1} for path, names in found.items()
+    }
+    assert {path: names for path, names in twice.items() if names} == {}
+
+
+def test_a_constant_given_twice_is_found() -> None:
+    names = constants(ast.parse("CELLS = 64\nMOST: int = 2\nFEW: int\nCELLS = 4096"))
+    assert names == ["CELLS", "MOST", "CELLS"]
 
 
 @pytest.mark.parametrize("folder", FOLDERS)

@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 from functools import cache
 from itertools import product
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import pytest
@@ -625,3 +625,5 @@ def test_certificates_state_what_one_release_costs() -> None:
         assert verdict.accepted
         guarantee = run.guarantee() if contributions is None else run.guarantee_for_users(contributions)
         assert set(run.derivation.assumptions) <= set(guarantee.assumptions)
+    with pytest.raises(InvalidType, match=r"run: got .*admissible: a KeyedRun"):
+        guarantee_certificate(cast("Any", release(KEYS).guarantee()))

@@ -71,7 +71,8 @@ FILTERED = Assumption(
 _SPARED = Fraction(1, 2**100)
 _LOOSE = Fraction(1, 2**48)
 _EVERY_ORDER, _APART = 64, 1.2
-_MOST_CELLS = 64
+_COVERED_BY = 32
+"""Cells, where several pairs are needed: half of what the checker admits."""
 _FEW_PARTS = 64
 """More are put into groups; orders are tried where there are no lines, and the best one alone: each takes long."""
 _GROUPS = (256, 64)
@@ -315,7 +316,7 @@ class _Cover:
 
     def tree(self, corners: int) -> Json:
         """The cells: one where one pair bounds all records, else as many as are allowed, along the widest side."""
-        return self._split(self.box, 1 if corners == 1 else _MOST_CELLS // 2)
+        return self._split(self.box, 1 if corners == 1 else _COVERED_BY)
 
     def _split(self, cell: Mapping[Variable, Side], cells: int) -> Json:
         wide = {v: _width(side) for v, side in cell.items() if v.symbol is not Symbol.ROUNDING and _width(side)}

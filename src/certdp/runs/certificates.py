@@ -15,7 +15,7 @@ from ..accounting.enclosures import Enclosure
 from ..accounting.enclosures.arguments import whole
 from ..accounting.errors import InvalidType, InvalidValue, known_keywords
 from ..accounting.feasible_weights.rates import GaussianConstrainedRate
-from ..accounting.guarantees import Guarantee
+from ..accounting.guarantees import Guarantee, require
 from ..accounting.notions import PURE, Approximate, Bound, GaussianDP, Pure, Renyi, ZeroConcentrated
 from ..accounting.sampling.batches import BatchRate
 from ..accounting.sampling.every_value import ExPost
@@ -203,7 +203,9 @@ def guarantee_certificate(run: KeyedRun, contributions: int | None = None) -> by
     Raises:
         ExPost: for bounds that move with a released value.
         InvalidValue: for what no certificate states, and where the checker cannot prove the table.
+        InvalidType: for anything else than such a run, such as a guarantee.
     """
+    require("run", run, KeyedRun, "A guarantee of other runs is certified by certificate(run, guarantee)")
     run.require_for_every_value()
     if run.derivation.rests_on(EX_POST):
         raise ExPost.about(", ".join(run.released_parameters))

@@ -224,14 +224,14 @@ ENDS: list[tuple[str, str, Options, Options]] = [
     ("mechanism", "lloyd", LLOYD | {"norm": "2", "radius": "2", name: str(2**20)}, {name: str(2**20 + 1)})
     for name in ("clusters", "iterations", "dimension")
 ]
-CORESET = {"n": "1000", "mean_squared_norm": "2", "radius": "3/2", "mixing": "1/2"}
+SMALL_CORESET = {"n": "1000", "mean_squared_norm": "2", "radius": "3/2", "mixing": "1/2"}
 ENDS += [
     ("mechanism", "randomised-response", RESPONSE | {"categories": str(2**53)}, {"categories": str(2**53 + 1)}),
     ("mechanism", "randomised-response", {"categories": "2", "epsilon": "512"}, {"epsilon": "1025/2"}),
     ("mechanism", "pws-frequencies", {"epsilon": "1", "delta": "1/2", "subdivision": "64"}, {"subdivision": "65"}),
     ("sampler", "privacy-constrained", {"target": "1", "order": "2", "digits": "52"}, {"digits": "53"}),
     ("sampler", "privacy-constrained", {"target": "1", "largest_weight": "1"}, {"largest_weight": "999/1000"}),
-    ("sampler", "coreset", CORESET | {"m": "16000/17"}, {"m": "942"}),
+    ("sampler", "coreset", SMALL_CORESET | {"m": "16000/17"}, {"m": "942"}),
     ("mechanism", "discrete-gaussian", LATTICE | {"scale": str(2**64)}, {"scale": str(2**64 + 1)}),
     ("mechanism", "discrete-gaussian", LATTICE | {"scale": f"1/{2**16}"}, {"scale": f"1/{2**16 + 1}"}),
     ("mechanism", "discrete-gaussian", LATTICE | {"granularity": str(2**16)}, {"granularity": str(2**16 + 1)}),

@@ -48,3 +48,6 @@ def test_what_is_claimed_and_released_is_told() -> None:
     assert str(verdict).splitlines() == lines
     lines[3] = "epsilon: none claimed, for want of a public domain; the profile alone"
     assert str(replace(verdict, claim=replace(claim, epsilon=None))).splitlines() == lines
+    of_order = replace(claim, epsilon=None, notion="renyi", parameters=(("order", Fraction(2)),))
+    lines[3] = "epsilon: none claimed, but renyi privacy over a ball"
+    assert str(replace(verdict, claim=of_order)).splitlines() == lines
