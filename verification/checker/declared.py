@@ -248,6 +248,9 @@ _ADD_REMOVE_ALONE: Final = ("dpis",)
 CONSTRAINED: Final = "privacy-constrained"
 TOGETHER: Final = ("fixed-batches", "random-allocation", "shuffled", "truncated-poisson")
 """Samplers of which no kind of certificate speaks: they draw records together, and have no rate of a record's own."""
+STRATA: Final = ("norm-strata", "strata")
+"""Samplers of which no kind of certificate speaks, and whose options are in no table: several rates, one a stratum."""
+_NAMES: Final = {"mechanism": sorted(PLUGINS["mechanism"]), "sampler": sorted([*PLUGINS["sampler"], *STRATA])}
 SANITISERS: Final = ("pws-keys", "pws-frequencies")
 KEY_SAMPLERS: Final = ("every-key", "listed-rates", "ppswor", "pps")
 
@@ -260,14 +263,14 @@ def _is_own(role: str, statement: Statement) -> bool:
     if not _PACKAGE.fullmatch(distribution):
         raise Refused(f"{distribution!a}, the distribution of {role} {name!a}, is no name of a package")
     if distribution == DISTRIBUTION:
-        if name not in PLUGINS[role]:
+        if name not in _NAMES[role]:
             raise Refused(f"{DISTRIBUTION} has no {role} {name!a}")
         return True
     if _reads_like_certdp(distribution):
         raise Refused(f"{distribution[:80]!a}, the distribution of {role} {name!a}, reads like {DISTRIBUTION}")
-    if name in PLUGINS[role]:
+    if name in _NAMES[role]:
         raise Refused(f"{role} {name!a} is of {DISTRIBUTION}, not of distribution {distribution!a}")
-    for own in sorted(PLUGINS[role]):
+    for own in _NAMES[role]:
         if within_a_slip(reduced(name), reduced(own)):
             raise Refused(f"{role} {name!a} of distribution {distribution!a} reads like {own!a} of {DISTRIBUTION}")
     return False

@@ -205,11 +205,17 @@ def test_how_often_the_truth_is_told_follows_from_epsilon(epsilon: str, excess: 
     ],
 )
 def test_plugins_of_another_kind_are_refused_as_such(role: str, known: Any, hold: Callable[[Any], Any]) -> None:
-    others = set(PLUGINS[role]) - set(known)
+    others = {*PLUGINS[role], *(declared.STRATA if role == "sampler" else ())} - set(known)
     assert others
     for name in others:
         with pytest.raises(Refused, match=r"of another kind|has a rate of its own|draws records together"):
             hold({"name": name, "distribution": "certdp"})
+
+
+@pytest.mark.parametrize("name", declared.STRATA)
+def test_no_other_distribution_has_a_sampler_of_strata_of_this_name(name: str) -> None:
+    with pytest.raises(Refused, match=f"sampler '{name}' is of certdp, not of distribution 'acme'"):
+        hold_sampler({"name": name, "distribution": "acme"}, 0, False, None, relation="add-remove")
 
 
 KEYS_OF_RECORDS: dict[str, Any] = {"reports": "keys", "scheme": {"name": "ppswor"}}
