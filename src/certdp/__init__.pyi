@@ -10,6 +10,7 @@ from . import pairs as pairs
 from . import parts as parts
 from . import risks as risks
 from . import sampling as sampling
+from . import selection as selection
 from .accounting.enclosures import Enclosure as Enclosure
 from .accounting.errors import CertdpError as CertdpError
 from .accounting.errors import InvalidType as InvalidType
@@ -211,5 +212,6 @@ __all__ = [
     "risk",
     "risks",
     "sampling",
+    "selection",
     "stated_release",
 ]

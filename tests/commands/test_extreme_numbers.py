@@ -48,6 +48,10 @@ class Command:
 SAMPLED = "--resample each"
 BUDGET = {"--epsilon": "1", "--delta": "1e-5"}
 COMMANDS = {
+    "epsilon of the best": Command(
+        "epsilon --mechanism gaussian-sum --sampler full --repetitions negative-binomial",
+        {"--option noise_multiplier=": "2", "--option mean=": "10", "--option shape=": "1", "--delta": "1e-5"},
+    ),
     "psi": Command(
         "psi --mechanism laplace-sum --sampler importance --data {}/records.csv",
         {"--option scale=": "2", "--option rate=": "0.3", "--option floor=": "0.1", "--option radius=": "3"}
@@ -106,6 +110,20 @@ COMMANDS = {
         f"calibrate --mechanism gaussian-sum --sampler poisson {SAMPLED} --find steps",
         {"--option noise_multiplier=": "2", "--option rate=": "0.1", **BUDGET, "--at-most": "100"},
     ),
+    **{
+        f"calibrate to {' and '.join(limit)}": Command(
+            "calibrate --mechanism gaussian-sum --sampler full --find noise_multiplier", limit
+        )
+        for limit in (
+            {"--advantage": "0.1"},
+            {"--true-positive-rate": "0.1", "--false-positive-rate": "0.01"},
+            {"--false-negative-rate": "0.9", "--false-positive-rate": "0.01"},
+            {"--bayes-risk": "0.4", "--prior": "0.5"},
+            {"--order": "4", "--tau": "1"},
+            {"--rho": "0.5"},
+            {"--mu": "1"},
+        )
+    },
     "audit": Command(
         "audit --mechanism laplace-sum --trials 200 --seed 1",
         {"--option scale=": "2", "--option radius=": "1", "--confidence": "0.99", "--epsilon": "1", "--delta": "0"},
@@ -221,7 +239,7 @@ NO_NUMBERS = {
     *("where", "rank", "target", "test", "test_target", "model", "activation", "features", "image", "device"),
     *("optimiser", "coordinated", "name", "kind", "role", "clip_interval", "require", "relation", "unit"),
     *("distribution", "only", "allow", "timeout", "minutes", "data", "data_set", "by", "request", "ledger"),
-    *("curator", "description", "intended_use", "region", "author"),
+    *("curator", "description", "intended_use", "region", "author", "repetitions"),
 }
 """Options with other texts."""
 

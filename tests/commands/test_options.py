@@ -19,6 +19,7 @@ SHARED_NAMES = {
     "--only": "laws by one glob, claims and modules by several",
     "--order": "a Rényi order",
     "--relation": "the neighbouring relation",
+    "--repetitions": "how often something is repeated",
     "--request": "the id of a payment",
     "--rows": "the last frequency listed",
     "--size": "expected sizes of samples",

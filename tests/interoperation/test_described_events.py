@@ -24,6 +24,7 @@ from certdp.interoperation import (
     MixtureOfGaussians,
     PermuteAndFlip,
     PoissonSampled,
+    RepeatAndSelect,
     SelfComposed,
     ZeroConcentrated,
     event_from_json,
@@ -122,6 +123,32 @@ def test_what_is_known_of_some_releases_bounds_all_from_below() -> None:
     assert found.epsilon.lower == alone.lower
 
 
+@pytest.mark.parametrize("shape", [0.0, 1.0, math.inf])
+def test_delta_is_charged_for_each_repetition(shape: float) -> None:
+    """Where dp_accounting charges (0.1, 1e-7) once: at ε = 0.3, and for any number of repetitions."""
+    for mean in (2, 10, 1000):
+        run = RepeatAndSelect(EpsilonDelta("0.1", "1e-7"), mean, shape).run()
+        upper = run.delta(Epsilon(30)).delta.upper
+        assert upper == pytest.approx(mean * 1e-7, rel=1e-3)
+        with pytest.raises(InvalidValue):
+            run.epsilon(Delta("1e-7"))
+
+
+def test_selections_are_composed_and_bounded_from_above_alone() -> None:
+    once = RepeatAndSelect(Gaussian(5), 10, 1)
+    found = judged(once.run(), Epsilon("1.24"), Delta("1e-6"))
+    assert found.finding is Finding.HOLDS
+    assert found.epsilon.upper == pytest.approx(1.2301, abs=1e-4)
+    assert judged(once.run(), Epsilon("1.2"), Delta("1e-6")).finding is not Finding.REFUTED
+    twice = SelfComposed(once, 2).run().epsilon(Delta("1e-6")).epsilon.upper
+    assert 1.5 < twice < 2.5
+    assert RepeatAndSelect(Gaussian(5), 1, 1).run().epsilon(Delta("1e-6")).epsilon == pytest.approx(
+        Gaussian(5).run().epsilon(Delta("1e-6")).epsilon
+    )
+    with pytest.raises(InvalidValue, match="mean"):
+        RepeatAndSelect(Gaussian(5), "0.5", 1)
+
+
 PROBABILITIES = st.floats(0, 1).map(Fraction)
 NUMBERS = st.floats(0, 1e300).map(Fraction)
 LEAVES = st.one_of(
@@ -130,6 +157,12 @@ LEAVES = st.one_of(
     st.builds(PermuteAndFlip, NUMBERS),
     st.builds(DiscreteGaussian, NUMBERS, NUMBERS, st.none() | st.integers(1, 10**6)),
     st.builds(MixtureOfGaussians, NUMBERS, st.tuples(NUMBERS, NUMBERS), st.just((Fraction(1, 4), Fraction(3, 4)))),
+    st.builds(
+        RepeatAndSelect,
+        st.builds(Gaussian, NUMBERS),
+        st.floats(1, 1e9).map(Fraction),
+        st.none() | st.floats(0, 1e6).map(Fraction),
+    ),
 )
 
 

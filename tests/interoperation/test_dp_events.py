@@ -107,7 +107,6 @@ def test_the_tree_of_a_training_run(dp_accounting: Any) -> None:
         ("SampledWithReplacementDpEvent", (100, 10, None)),
         ("SampledWithoutReplacementDpEvent", (100, 10, None)),
         ("SingleEpochTreeAggregationDpEvent", (1.0, 8)),
-        ("RepeatAndSelectDpEvent", (None, 3.0, 1.0)),
         ("TruncatedSubsampledGaussianDpEvent", (100, 0.1, 20, 1.0)),
         ("UnsupportedDpEvent", ()),
     ],

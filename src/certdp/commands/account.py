@@ -21,13 +21,25 @@ from ..runs.plan import Plan
 from ..runs.run import Answer as RunAnswer
 from ..runs.run import Run, RunPart
 from ..runs.sampled import SampledRun
+from ..runs.selected import SelectedRun
 from ..runs.stratified import StratifiedRun
 from .answer import Answer, assumptions_as_json, domain_as_json, path_as_json
 from .composition import AnyComposition, Composition, KeyedComposition, chosen
 from .digits import Numbers
 from .domain import domain_of
 from .options import Accountant as AccountantName
-from .options import AnyMechanism, AnySampler, Contributions, Options, PlanFile, Plot, Relation, Resample, Steps
+from .options import (
+    AnyMechanism,
+    AnySampler,
+    Contributions,
+    Options,
+    PlanFile,
+    Plot,
+    Relation,
+    Repetitions,
+    Resample,
+    Steps,
+)
 from .options import Certificate as CertificateFile
 from .outputs import check_places
 from .page import Page, whom
@@ -46,6 +58,7 @@ class RunRequest:
     option: Options = None
     resample: Resample = None
     steps: Steps = 1
+    repetitions: Repetitions = None
     relation: Relation = None
     contributions: Contributions = None
     accountant: AccountantName = "best"
@@ -65,7 +78,7 @@ class Request(RunRequest):
     certificate: CertificateFile = None
 
 
-OneRun: TypeAlias = SampledRun[Any] | AllocatedRun | StratifiedRun | KeyedRun
+OneRun: TypeAlias = SampledRun[Any] | AllocatedRun | SelectedRun[Any] | StratifiedRun | KeyedRun
 """A run of one mechanism with one sampler."""
 AnyRun: TypeAlias = OneRun | Plan[Any]
 """A run that a command is asked about."""
@@ -187,16 +200,22 @@ def released_as_json(request: RunRequest, run: AnyRun) -> dict[str, object]:
         "sampler": request.sampler,
         "resample": request.resample,
         "steps": request.steps if request.plan is None else None,
+        "repetitions": str(run.repetitions) if isinstance(run, SelectedRun) else None,
         "plan": None if request.plan is None else plan,
     }
 
 
 def show_released(page: Page, request: RunRequest, run: AnyRun) -> None:
     """Show what is released on the page."""
-    if isinstance(run, AllocatedRun):
-        mechanism, sampler = run.plugins
-        page.epochs(mechanism.about.name, sampler.about.name, epochs=run.epochs, batches=run.batches)
-        return
+    match run:
+        case SelectedRun():
+            show_released(page, request, run.base)
+            page.print(f"repeated, and the best output told: {run.repetitions}", 2)
+            return
+        case AllocatedRun():
+            mechanism, sampler = run.plugins
+            page.epochs(mechanism.about.name, sampler.about.name, epochs=run.epochs, batches=run.batches)
+            return
     for part in _parts(request, run):
         page.run(part.mechanism, part.sampler, steps=part.steps, resample=part.resample)
 
@@ -272,6 +291,8 @@ def protecting(run: AnyRun, relation: str | None, contributions: int | None) -> 
             if contributions is not None:
                 stated["unit"] = User(contributions=contributions)
             return evolve(run, **stated)
+        case SelectedRun():
+            return evolve(run, base=protecting(run.base, relation, contributions))
         case Plan():
             return Plan([protecting(part, relation, contributions) for part in run.sampled_parts])
     if relation not in (None, run.relation.name) or contributions is not None:
@@ -284,7 +305,12 @@ def protecting(run: AnyRun, relation: str | None, contributions: int | None) -> 
 
 def _from_file(request: RunRequest, plan: Path) -> Plan[Any]:
     """The runs that a file states; nothing beside it says what is released."""
-    others = {"mechanism": request.mechanism, "sampler": request.sampler, "resample": request.resample}
+    others = {
+        "mechanism": request.mechanism,
+        "sampler": request.sampler,
+        "resample": request.resample,
+        "repetitions": request.repetitions,
+    }
     for name, value in {**others, "option": ", ".join(request.options) or None}.items():
         if value is not None:
             raise InvalidValue(name, value, "nothing, beside a plan", "State it in the file of the plan")
@@ -298,7 +324,8 @@ def _from_file(request: RunRequest, plan: Path) -> Plan[Any]:
 def _one_run(request: RunRequest) -> OneRun:
     mechanism, sampler = _names(request)
     releases = plan_of(request.resample, request.steps)
-    return run_of(chosen(mechanism, sampler, request.options, request.admission.registry), releases)
+    registry = request.admission.registry
+    return run_of(chosen(mechanism, sampler, request.options, registry, repetitions=request.repetitions), releases)
 
 
 def _names(request: RunRequest) -> tuple[str, str]:
@@ -314,6 +341,16 @@ def run_of(given: AnyComposition, releases: Releases) -> OneRun:
     match given:
         case KeyedComposition():
             return given.run(releases)
+    once = _run_once(given, releases)
+    if given.repetitions is None:
+        return once
+    if isinstance(once, StratifiedRun):
+        remedy = "Repeat a run that draws without strata"
+        raise InvalidValue("repetitions", str(given.repetitions), "nothing, for runs with strata", remedy)
+    return SelectedRun(base=once, repetitions=given.repetitions)
+
+
+def _run_once(given: Composition, releases: Releases) -> SampledRun[Any] | AllocatedRun | StratifiedRun:
     domain = domain_of(given)
     match given.sampler:
         case AllocatingSampler() as sampler:

@@ -20,6 +20,7 @@ from ..data import read_records
 from ..plugins.contract import Coins
 from ..plugins.registry import Role
 from ..runs.allocated import AllocatedRun
+from ..runs.selected import SelectedRun
 from ..runs.stratified import StratifiedRun
 from ..verification.audit import Count
 from .account import run_of
@@ -166,7 +167,7 @@ def audit(
     with advising(about_options(options)):
         given = chosen(mechanism, sampler, options, registry)
         audited = run_of(given, plan)
-    if isinstance(audited, AllocatedRun | StratifiedRun):
+    if isinstance(audited, AllocatedRun | SelectedRun | StratifiedRun):
         remedy = "Epochs and strata have no audit yet"
         raise InvalidValue("sampler", sampler, "a sampler that draws each record apart, at one stated rate", remedy)
     own = None if neighbours is None else neighbours_among(audited, read_records(neighbours))

@@ -20,16 +20,13 @@ from ..accounting.notions import GaussianDP, Renyi, ZeroConcentrated
 from ..accounting.provenance import Public
 from ..durable.files import Rank, published
 from ..plugins.contract import options
-from ..runs.allocated import AllocatedRun
 from ..runs.bound_limit import BoundCost, BoundLimit
 from ..runs.calibration import Budget, Calibration, Continuous, Limit, Scale, Whole, spent
 from ..runs.calibration import calibrate as value_within
-from ..runs.keyed import KeyedRun
 from ..runs.risk import AdvantageLimit, BayesRiskLimit, Risk, RiskLimit, TruePositiveRateLimit
 from ..runs.run import Answer as RunAnswer
 from ..runs.sampled import SampledRun
-from ..runs.stratified import StratifiedRun
-from .account import accountant_of, protecting, run_of, statement_of
+from .account import OneRun, accountant_of, protecting, run_of, statement_of
 from .answer import Answer, assumptions_as_json, path_as_json
 from .answering import application
 from .composition import AnyComposition, Composition, KeyedComposition, chosen
@@ -42,6 +39,7 @@ from .options import (
     Options,
     Plot,
     Relation,
+    Repetitions,
     Resample,
     Sampler,
     Steps,
@@ -68,8 +66,6 @@ _LEVELS = ("0", "1", "4")
 _LITTLE = Fraction(1, 1000)  # how far above the budget a certificate is brought back within it by more noise
 _TRIES = 4
 _BEYOND = 1 + Fraction(1, 2**24)  # aimed below a budget: at it, roundings may end above
-
-_Run: TypeAlias = SampledRun[Any] | AllocatedRun | StratifiedRun | KeyedRun
 
 
 @frozen(kw_only=True)
@@ -108,6 +104,7 @@ class Request:
     option: Options = None
     resample: Resample = None
     steps: Steps = 1
+    repetitions: Repetitions = None
     relation: Relation = None
     contributions: Contributions = None
     at_least: Annotated[str | None, typer.Option(metavar="NUMBER", help="The least value admitted.")] = None
@@ -124,7 +121,8 @@ class Request:
 
     def composition(self, *more: str) -> AnyComposition:
         """Mechanism and sampler, with `more` options beside those stated; errors as `chosen`."""
-        return chosen(self.mechanism, self.sampler, [*self.options, *more], self.admission.registry)
+        registry = self.admission.registry
+        return chosen(self.mechanism, self.sampler, [*self.options, *more], registry, repetitions=self.repetitions)
 
 
 @frozen(kw_only=True)
@@ -332,7 +330,7 @@ def calibrate(request: Request, terminal: Terminal) -> Calibrated:
     return Calibrated(request=request, limit=limit, found=found, cost=cost, certified=certified)
 
 
-def _cost(run: _Run, limit: Limit[Any], asked: AnAccountant) -> _Cost:
+def _cost(run: OneRun, limit: Limit[Any], asked: AnAccountant) -> _Cost:
     match limit:
         case Budget():
             return _AsEpsilon(spent(run, limit, asked))
@@ -404,7 +402,7 @@ _LIMITS: Mapping[str, Callable[[_Texts, _Numbers], Limit[Any]]] = {
 class _Family:
     """A run for each value, and the values."""
 
-    run: Callable[[Fraction], _Run]
+    run: Callable[[Fraction], OneRun]
     over: Scale
 
 
@@ -424,10 +422,10 @@ def _certifiable(
     aim = limit
     for _ in range(_TRIES):
         match safer.run:
-            case KeyedRun() | AllocatedRun() | StratifiedRun():  # has no certificate: writing it says so
-                break
-            case run:
+            case SampledRun() as run:
                 certified = certificate(run, proven.certifiable)
+            case _:  # has no certificate: writing it says so
+                break
         above = limit.times(certified.parameters)
         if above <= 1:
             return evolve(safer, refused=found.refused, refuted=found.refuted), proven
@@ -457,9 +455,9 @@ def _steps(request: Request) -> _Family:
         raise InvalidValue("resample", "nothing", "once or each", "Several releases are asked for: say which")
     given = request.composition()
 
-    def run(steps: Fraction) -> _Run:
+    def run(steps: Fraction) -> OneRun:
         released = run_of(given, plan_of(request.resample, int(steps)))
-        protected: _Run = protecting(released, request.relation, request.contributions)
+        protected: OneRun = protecting(released, request.relation, request.contributions)
         return protected
 
     if request.at_least is not None:
@@ -490,10 +488,10 @@ def _option(request: Request) -> _Family:
     name = request.find.rpartition(".")[2]
     role = _owner(given, name, request.find)
 
-    def run(value: Fraction) -> _Run:
+    def run(value: Fraction) -> OneRun:
         plugin = evolve(getattr(given, role), **{name: Public(value)})
         released = run_of(evolve(given, **{role: plugin}), plan)
-        protected: _Run = protecting(released, request.relation, request.contributions)
+        protected: OneRun = protecting(released, request.relation, request.contributions)
         return protected
 
     if high is None:
@@ -505,7 +503,7 @@ def _option(request: Request) -> _Family:
     )
 
 
-def _more_is_safer(run: Callable[[Fraction], _Run], low: float, start: float, high: float) -> bool:
+def _more_is_safer(run: Callable[[Fraction], OneRun], low: float, start: float, high: float) -> bool:
     """Whether the loss falls as the value grows: by two values ever farther apart, until they lose differently."""
     for octaves in _OCTAVES:
         below, above = max(start / 2.0**octaves, low), min(start * 2.0**octaves, high)
@@ -515,7 +513,7 @@ def _more_is_safer(run: Callable[[Fraction], _Run], low: float, start: float, hi
     raise InvalidValue("find", str(start), "an option that the loss depends on", "Look for another one")
 
 
-def _size(run: _Run) -> Fraction:
+def _size(run: OneRun) -> Fraction:
     """What grows with the loss: δ, summed over a few ε."""
     return sum((spent(run, _at(level)).guarantee.bound.delta.upper for level in _LEVELS), Fraction(0))
 
@@ -524,7 +522,7 @@ def _at(epsilon: str) -> Budget:
     return Budget(epsilon=units.Epsilon(epsilon), delta=units.Delta(1))
 
 
-def _admits(run: Callable[[Fraction], _Run], value: float) -> bool:
+def _admits(run: Callable[[Fraction], OneRun], value: float) -> bool:
     try:
         _ = run(Fraction(value)).pairs
     except CertdpError:
@@ -533,11 +531,11 @@ def _admits(run: Callable[[Fraction], _Run], value: float) -> bool:
 
 
 def _owner(given: Composition, name: str, written: str) -> str:
-    """Which of the two plugins has the option."""
+    """Which of the two plugins has the option, or the law of repetitions."""
     prefix, dot, _ = written.rpartition(".")
-    roles = [prefix] if dot else ["mechanism", "sampler"]
-    for role in roles:
-        if role in ("mechanism", "sampler") and name in {option.name for option in options(type(getattr(given, role)))}:
+    owners = ["mechanism", "sampler", *([] if given.repetitions is None else ["repetitions"])]
+    for role in [prefix] if dot else owners:
+        if role in owners and name in {option.name for option in options(type(getattr(given, role)))}:
             return role
     raise InvalidValue(
         "find", written, "steps, or an option of mechanism or sampler", "radius is stated, not looked for"

@@ -15,6 +15,7 @@ from attrs import frozen
 
 from ..accounting.errors import CertdpError, InvalidValue, nearest, restated
 from ..accounting.sampling.releases import Releases, SampleOnce
+from ..accounting.selection import LAWS, Repetitions
 from ..plugins.contract import (
     AllocatingSampler,
     AnySampler,
@@ -34,6 +35,7 @@ from .options import key_and_value
 T = TypeVar("T")
 
 _RUN_OPTIONS = ("radius", "dimension")
+_REPETITIONS = "repetitions"
 _OF_KEYED_DATA = {Role.MECHANISM: "reporting", Role.SAMPLER: "inclusion"}
 """What a plugin for keyed data declares."""
 _WORDS = {False: "records", True: "keyed data"}
@@ -47,11 +49,13 @@ class Composition:
         mechanism: built from its options.
         sampler: built from its options.
         run: the run's own options by name: radius, dimension.
+        repetitions: how often the run is repeated, of which the best output is told; None for one run.
     """
 
     mechanism: Mechanism
     sampler: AnySampler
     run: Mapping[str, str]
+    repetitions: Repetitions | None = None
 
 
 @frozen(kw_only=True)
@@ -92,6 +96,7 @@ def chosen(
     registry: Registry,
     *,
     shared: Sequence[str] = (),
+    repetitions: str | None = None,
 ) -> AnyComposition:
     """The plugins by their registered names, built from KEY=VALUE texts.
 
@@ -101,6 +106,7 @@ def chosen(
         given: the options.
         registry: the plugins admitted.
         shared: options of a run of records, which others may be part of: they do not matter to keyed data.
+        repetitions: the name of the law of how often the run is repeated, if it is.
 
     Raises:
         InvalidValue: for an option that nobody declares, that two declare, or with an inadmissible value; where one
@@ -119,7 +125,13 @@ def chosen(
             f"a sampler of {_WORDS[keyed[Role.MECHANISM]]}, as mechanism {mechanism} is for them",
             f"{sampler} is for {_WORDS[keyed[Role.SAMPLER]]}; `certdp plugins` lists what is installed",
         )
-    return (_of_keyed_data if keyed[Role.MECHANISM] else _of_records)(kinds, given, shared)
+    if keyed[Role.MECHANISM]:
+        if repetitions is not None:
+            raise InvalidValue(
+                "repetitions", repetitions, "nothing, for keyed data", "Only runs of records are repeated"
+            )
+        return _of_keyed_data(kinds, given, shared)
+    return _of_records(kinds, given, shared, repetitions)
 
 
 def composed(mechanism: str, sampler: str, given: Sequence[str], registry: Registry) -> Composition:
@@ -141,13 +153,26 @@ def composed(mechanism: str, sampler: str, given: Sequence[str], registry: Regis
     )
 
 
-def _of_records(kinds: Mapping[Role, type], given: Sequence[str], shared: Sequence[str]) -> Composition:
-    sorted_options = _sorted([*given, *shared], kinds, _RUN_OPTIONS)
-    result = Composition(**_built(kinds, sorted_options, _RUN_OPTIONS), run=sorted_options["run"])
+def _of_records(
+    kinds: Mapping[Role, type], given: Sequence[str], shared: Sequence[str], repetitions: str | None
+) -> Composition:
+    law = None if repetitions is None else _law(repetitions)
+    sorted_options = _sorted([*given, *shared], kinds, _RUN_OPTIONS, law)
+    result = Composition(
+        **_built(kinds, sorted_options, _RUN_OPTIONS),
+        run=sorted_options["run"],
+        repetitions=None if law is None else build(law, _REPETITIONS, sorted_options[_REPETITIONS]),
+    )
     _declared(result.mechanism, "mechanism", "loss", lambda: declared_loss(result.mechanism))
     if not isinstance(result.sampler, AllocatingSampler | StratifyingSampler):
         _declared(result.sampler, "sampler", "rate", lambda: drawing_of(result.mechanism, result.sampler))
     return result
+
+
+def _law(name: str) -> type[Repetitions]:
+    if name not in LAWS:
+        raise InvalidValue(_REPETITIONS, name, ", ".join(LAWS), "Choose one of them")
+    return LAWS[name]
 
 
 def _of_keyed_data(kinds: Mapping[Role, type], given: Sequence[str], _: Sequence[str]) -> KeyedComposition:
@@ -198,8 +223,13 @@ def _declared(plugin: Plugin, role: str, attribute: str, declaration: Callable[[
         ) from error
 
 
-def _sorted(given: Sequence[str], kinds: Mapping[Role, type], of_run: Sequence[str]) -> dict[str, dict[str, str]]:
-    """Each KEY=VALUE with the one of mechanism, sampler and run that declares KEY.
+def _sorted(
+    given: Sequence[str],
+    kinds: Mapping[Role, type],
+    of_run: Sequence[str],
+    repetitions: type[Repetitions] | None = None,
+) -> dict[str, dict[str, str]]:
+    """Each KEY=VALUE with the one of mechanism, sampler, run and repetitions that declares KEY.
 
     What describes the run's public domain goes to the mechanism as well where that declares it; a sampler's own is
     always written out, as in `sampler.radius`, because it may be in another norm.
@@ -209,6 +239,8 @@ def _sorted(given: Sequence[str], kinds: Mapping[Role, type], of_run: Sequence[s
         "sampler": [option.name for option in options(kinds[Role.SAMPLER])],
         "run": list(of_run),
     }
+    if repetitions is not None:
+        declared[_REPETITIONS] = [option.name for option in options(repetitions)]
     result: dict[str, dict[str, str]] = {role: {} for role in declared}
     for text in given:
         key, value = key_and_value(text, "scale=1")

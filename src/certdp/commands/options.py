@@ -79,6 +79,15 @@ Contributions = Annotated[
     typer.Option("--contributions", metavar="N", help="How many records or elements a user contributes at most."),
 ]
 Steps = Annotated[int, typer.Option("--steps", metavar="T", min=1, help="Number of releases.")]
+Repetitions = Annotated[
+    str | None,
+    typer.Option(
+        "--repetitions",
+        metavar="negative-binomial|poisson|fixed",
+        help="The run is repeated, and the best output alone is told: the law of how often, its constants as "
+        "--option repetitions.mean=10, and repetitions.shape (1 is geometric, 0 logarithmic) or repetitions.times.",
+    ),
+]
 Accountant = Annotated[
     str,
     typer.Option(

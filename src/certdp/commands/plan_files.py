@@ -12,6 +12,7 @@ sampler = "poisson"
 resample = "each"           # or "once"; needed for more than one step
 steps = 1000
 option = {noise_multiplier = 2, rate = 0.01}
+repetitions = {law = "poisson", mean = 10}  # where the best of several such runs is told
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from ..plugins.registry import Registry
 from ..runs.plan import Plan
 from ..runs.run import RunPart
 from ..runs.sampled import SampledRun
+from ..runs.selected import SelectedRun
 from .composition import AnyComposition, Composition, KeyedComposition, chosen
 from .domain import stated_domain
 from .plan import WAYS
@@ -46,7 +48,7 @@ _RUN = ("domain", "release", "unit")
 _UNITS: dict[str, Record | Element] = {unit.name: unit for unit in (RECORD, ELEMENT)}
 _DOMAIN = ("dimension", "norm", "radius")
 _SHARED = ("dimension", "radius")
-_RELEASE = ("mechanism", "option", "resample", "sampler", "steps")
+_RELEASE = ("mechanism", "option", "repetitions", "resample", "sampler", "steps")
 _ROLES = ("mechanism", "sampler")
 
 
@@ -131,7 +133,8 @@ class _Part:
                         unit=unit,
                     )
                     _ = run.pairs  # what cannot be composed is refused here, by its place in the file
-                    return run
+                    repetitions = self.given.repetitions
+                    return run if repetitions is None else SelectedRun(base=run, repetitions=repetitions)
                 case KeyedComposition():
                     if unit != ELEMENT:
                         name = self.given.mechanism.about.name
@@ -178,9 +181,26 @@ def _part(place: str, stated: Mapping[str, Any], domain: Mapping[str, Any], regi
     options = dict(_options(f"{place}.option", _table(f"{place}.option", stated.get("option", {}))))
     shared = {name: _scalar(f"domain.{name}", domain[name]) for name in _SHARED if name in domain}
     releases = _releases(place, stated)
+    law, constants = _repetitions(f"{place}.repetitions", stated.get("repetitions"))
     with _placed(place):
-        given = chosen(names["mechanism"], names["sampler"], _texts(options), registry, shared=_texts(shared))
+        given = chosen(
+            names["mechanism"],
+            names["sampler"],
+            [*_texts(options), *_texts(constants)],
+            registry,
+            shared=_texts(shared),
+            repetitions=law,
+        )
     return _Part(place, given, releases)
+
+
+def _repetitions(place: str, stated: Any) -> tuple[str | None, Mapping[str, str]]:
+    """The name of a law of repetitions, and its constants as options."""
+    if stated is None:
+        return None, {}
+    table = dict(_table(place, stated))
+    law = _text(f"{place}.law", table.pop("law", None))
+    return law, {f"repetitions.{key}": _scalar(f"{place}.{key}", value) for key, value in table.items()}
 
 
 def _texts(options: Mapping[str, str]) -> list[str]:

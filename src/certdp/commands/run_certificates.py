@@ -17,6 +17,7 @@ from ..runs.keyed import KeyedRun
 from ..runs.plan import Plan
 from ..runs.run import Answer
 from ..runs.sampled import SampledRun
+from ..runs.selected import SelectedRun
 from ..runs.stratified import StratifiedRun
 from .page import Page
 
@@ -76,7 +77,7 @@ def _safe(name: str, value: Fraction) -> float:
 def write_certificate(
     files: Publication,
     path: Path | None,
-    run: SampledRun[Any] | AllocatedRun | StratifiedRun | KeyedRun | Plan[Any],
+    run: SampledRun[Any] | AllocatedRun | SelectedRun[Any] | StratifiedRun | KeyedRun | Plan[Any],
     answer: Certifiable,
 ) -> Certificate | None:
     """Write the certificate of an answer, and say what it proves; None without a path.
@@ -93,6 +94,13 @@ def write_certificate(
                 str(path),
                 "nothing, for random allocation",
                 "There is no kind of certificate yet: the checker has no proof of means of likelihood ratios",
+            )
+        case SelectedRun():
+            raise InvalidValue(
+                "certificate",
+                str(path),
+                "nothing, for the best of several runs",
+                "There is no kind of certificate yet: the checker has no proof of tilts",
             )
         case KeyedRun():
             raise InvalidValue(

@@ -17,6 +17,7 @@ from .described_events import EpsilonDelta as EpsilonDelta
 from .described_events import ExponentialMechanism as ExponentialMechanism
 from .described_events import MixtureOfGaussians as MixtureOfGaussians
 from .described_events import PermuteAndFlip as PermuteAndFlip
+from .described_events import RepeatAndSelect as RepeatAndSelect
 from .dp_events import event_from_json as event_from_json
 from .dp_events import event_to_json as event_to_json
 from .dp_events import read_event as read_event

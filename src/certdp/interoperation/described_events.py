@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 from fractions import Fraction
-from math import floor
+from math import floor, inf
 from typing import Any, final
 
 from attrs import field, frozen
@@ -22,9 +22,17 @@ from ..accounting.exact import exact, naming_rationals, rational
 from ..accounting.pairs import FinitePair, GaussianPair, Pair, RandomisedResponsePair
 from ..accounting.pairs.discrete_gaussian import DiscreteGaussianPair
 from ..accounting.pairs.discrete_gaussian_vector import DiscreteGaussianVectorPair
+from ..accounting.provenance import Public
 from ..accounting.relations import ADD_REMOVE, Change
-from .event_fields import COUNT_OR_NONE, DOWNWARDS, REALS_UPWARDS, UPWARDS
-from .events import EVERYTHING, NOTHING, RELEASES_AND_COMPOSITIONS, Event, composed, non_negative, within_one
+from ..accounting.selection import (
+    FixedRepetitions,
+    NegativeBinomialRepetitions,
+    PoissonRepetitions,
+    Repetitions,
+    selected,
+)
+from .event_fields import CHILD, COUNT_OR_NONE, DOWNWARDS, REALS_UPWARDS, UPWARDS, UPWARDS_OR_INFINITE
+from .events import EVERYTHING, NOTHING, RELEASES_AND_COMPOSITIONS, Event, an_event, composed, non_negative, within_one
 
 _ROUNDING = Fraction(1, 10**9)
 """By how much probabilities in binary64 may miss a sum of 1."""
@@ -255,6 +263,61 @@ class MixtureOfGaussians(Event):
         return Assumption(f"normal noise {self.standard_deviation} about a shift", pairs), REAL_VALUED_NOISE
 
 
+def _shape(value: Any) -> Fraction | None:
+    return None if value in (None, "inf", inf) else rational(value)
+
+
+@final
+@frozen(field_transformer=naming_rationals)
+class RepeatAndSelect(Event):
+    """An event that is repeated a random number of times, of which the best result alone is told.
+
+    Attributes:
+        event: what is repeated.
+        mean: of the number of times: at least 1, above 0 for a Poisson number.
+        shape: of its negative binomial law; above −1, or infinite (None here) for the Poisson law.
+    """
+
+    name = "RepeatAndSelectDpEvent"
+
+    event: Event = field(validator=an_event, metadata={"content": CHILD})
+    mean: Fraction = field(converter=rational, metadata={"content": UPWARDS})
+    shape: Fraction | None = field(converter=_shape, metadata={"content": UPWARDS_OR_INFINITE})
+
+    def __attrs_post_init__(self) -> None:
+        _ = self._repetitions
+
+    @property
+    def _repetitions(self) -> Repetitions:
+        mean = Public(self.mean)
+        if self.shape is None:
+            return PoissonRepetitions(mean=mean)
+        if self.mean == 1:
+            return FixedRepetitions(times=mean)
+        return NegativeBinomialRepetitions(mean=mean, shape=Public(self.shape))
+
+    def pair(self, relation: Change) -> Pair:
+        """What bounds the best of so many results; δ is charged for every repetition."""
+        once = self.event.pair(relation)
+        return once if once in (NOTHING, EVERYTHING) else selected(self._repetitions, once)
+
+    def reached(self, relation: Change) -> Pair | None:
+        """Return None: no data sets are known to have all of the bound."""
+        return self.event.reached(relation) if self.mean == 1 and self.shape is not None else None
+
+    @property
+    def assumptions(self) -> tuple[Assumption, ...]:
+        """How often it is repeated, and the assumptions of the event."""
+        return Assumption("the best of results, of which it is not told how many there are", str(self._repetitions)), *(
+            self.event.assumptions
+        )
+
+    @property
+    def releases(self) -> int:
+        """How many results are told: those of one repetition."""
+        return self.event.releases
+
+
 EVENTS: tuple[type[Event], ...] = (
     *RELEASES_AND_COMPOSITIONS,
     EpsilonDelta,
@@ -262,5 +325,6 @@ EVENTS: tuple[type[Event], ...] = (
     PermuteAndFlip,
     DiscreteGaussian,
     MixtureOfGaussians,
+    RepeatAndSelect,
 )
 """Every event that is understood."""

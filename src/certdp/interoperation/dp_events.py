@@ -47,10 +47,6 @@ _NOT_COVERED = {
         "not covered: it is stated for a record that is zeroed out, a relation that guarantees do not have yet; "
         "until then state GaussianDpEvent with the noise multiplier over the square root of the tree's depth"
     ),
-    "RepeatAndSelectDpEvent": (
-        "not covered: the cost of a random number of repetitions (Papernot, Steinke 2022) is missing; it will come as "
-        "a conversion in certdp.conversions"
-    ),
     "UnsupportedDpEvent": "not described: it stands for what nobody has described yet, and no accountant may take it",
 }
 """Why an event of dp_accounting is refused: what is missing, and where it will come from."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
@@ -113,6 +114,30 @@ class _Optional(Content):
 
 @final
 @frozen
+class _OrInfinite(Content):
+    """A field that holds a number or infinity, which is None here.
+
+    Attributes:
+        content: of a number.
+    """
+
+    content: Content
+
+    def read(self, place: str, value: object, event: ReadEvent) -> Any:
+        """None for infinity, as a float or as the text inf; else what the content reads."""
+        return None if value in (math.inf, "inf", None) else self.content.read(place, value, event)
+
+    def as_json(self, value: Any, event: WriteEvent) -> Any:
+        """Return the text inf, or what the content gives."""
+        return "inf" if value is None else self.content.as_json(value, event)
+
+    def as_foreign(self, value: Any, event: WriteEvent) -> Any:
+        """Return infinity, or what the content gives."""
+        return math.inf if value is None else self.content.as_foreign(value, event)
+
+
+@final
+@frozen
 class _Several(Content):
     """A field that holds a list of values.
 
@@ -188,4 +213,4 @@ def _up(value: Enclosure) -> float:
 DOWNWARDS, UPWARDS = Real(_down), Real(_up)
 """Numbers of which the smaller, or the larger, loses more."""
 COUNT, CHILD, CHILDREN = _Count(), _Child(), _Children()
-REALS_UPWARDS, COUNT_OR_NONE = _Several(UPWARDS), _Optional(COUNT)
+REALS_UPWARDS, COUNT_OR_NONE, UPWARDS_OR_INFINITE = _Several(UPWARDS), _Optional(COUNT), _OrInfinite(UPWARDS)

@@ -119,7 +119,8 @@ def _counted(_: Any, attribute: Any, value: int) -> None:
     whole(attribute.name, value, 0)
 
 
-def _event(_: Any, attribute: Any, value: Event) -> None:
+def an_event(_: Any, attribute: Any, value: Event) -> None:
+    """Check, as a validator of attrs, that a value is an event."""
     if not isinstance(value, Event):
         raise InvalidType(attribute.name, value, "an event, such as Gaussian(noise_multiplier=1)")
 
@@ -130,7 +131,7 @@ def _in_order(events: Iterable[Event]) -> tuple[Event, ...]:
 
 def _events(_: Any, attribute: Any, value: tuple[Event, ...]) -> None:
     for event in value:
-        _event(_, attribute, event)
+        an_event(_, attribute, event)
 
 
 @final
@@ -316,7 +317,7 @@ class SelfComposed(Event):
 
     name = "SelfComposedDpEvent"
 
-    event: Event = field(validator=_event, metadata={"content": CHILD})
+    event: Event = field(validator=an_event, metadata={"content": CHILD})
     count: int = field(converter=python_int, validator=_counted, metadata={"content": COUNT})
 
     def pair(self, relation: Change) -> Pair:
@@ -385,7 +386,7 @@ class PoissonSampled(Event):
     name = "PoissonSampledDpEvent"
 
     sampling_probability: Fraction = field(converter=rational, validator=within_one, metadata={"content": UPWARDS})
-    event: Event = field(validator=_event, metadata={"content": CHILD})
+    event: Event = field(validator=an_event, metadata={"content": CHILD})
 
     def pair(self, relation: Change) -> Pair:
         """The amplified pair; under replace, of sums with noise, the one that dominates both orientations.

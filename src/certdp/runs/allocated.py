@@ -24,6 +24,7 @@ from ..accounting.sampling.every_value import released_within
 from ..plugins.contract import AllocatingSampler, Coins, Mechanism, Release, WeightedSample, released_parameters
 from ..samplers.full import Full
 from .declared import premises_of
+from .prepared import Prepared
 from .run import RunPart
 from .sampled import SampledRun
 
@@ -160,7 +161,34 @@ class AllocatedRun(RunPart[Record]):
             InvalidType, InvalidValue: before anything is drawn, for records, options and coins that are none, and where
                 the mechanism does not release from some sample of these records.
         """
+        return self.prepared(records, outside, coins=coins).draw()
+
+    def prepared(
+        self, records: ArrayLike, outside: Outside = Outside.CLIP, *, coins: Coins | None = None
+    ) -> PreparedEpochs:
+        """The releases, looked at whole and not drawn yet; arguments and errors as of `release`."""
         ready = self.one.prepared(records, outside, coins=coins)
+        return PreparedEpochs(ready=ready, batches=self.batches, epochs=self.epochs)
+
+
+@final
+@frozen(kw_only=True, eq=False, repr=False)
+class PreparedEpochs:
+    """Epochs that only their draws are left of. Private: it holds the records.
+
+    Attributes:
+        ready: one release on everything.
+        batches: how many an epoch has.
+        epochs: how many there are.
+    """
+
+    ready: Prepared
+    batches: int
+    epochs: int
+
+    def draw(self) -> list[list[Release]]:
+        """Draw the batches of each epoch, and one release on each: call it once, after paying."""
+        ready = self.ready
         rows, weights = ready.features.records, ready.realisation.weight
         released = []
         for _ in range(self.epochs):
@@ -168,5 +196,5 @@ class AllocatedRun(RunPart[Record]):
             order = np.argsort(batch, kind="stable")  # records of a batch stay in the order of the data
             ends = np.searchsorted(batch[order], np.arange(1, self.batches))
             epoch = [WeightedSample(rows[chosen], weights[chosen]) for chosen in np.split(order, ends)]
-            released.append([self.mechanism.release(sample, ready.coins) for sample in epoch])
+            released.append([ready.mechanism.release(sample, ready.coins) for sample in epoch])
         return released

@@ -50,6 +50,7 @@ from .plan import Plan
 from .risk import AdvantageLimit, BayesRiskLimit, Risk, RiskLimit, TruePositiveRateLimit, risk
 from .run import Answer
 from .sampled import SampledRun
+from .selected import SelectedRun
 from .stratified import StratifiedRun
 from .worst_ends import worst_ends
 
@@ -84,7 +85,7 @@ Certifiable: TypeAlias = "Answer[Any] | Guarantee[Any, Any, Any] | Risk[Any] | R
 
 @known_keywords
 def certificate(
-    run: SampledRun[Any] | AllocatedRun | StratifiedRun | CorrelatedRun | Plan[Any],
+    run: SampledRun[Any] | AllocatedRun | SelectedRun[Any] | StratifiedRun | CorrelatedRun | Plan[Any],
     answer: Certifiable,
     *,
     group: int = 1,
@@ -112,6 +113,9 @@ def certificate(
     if isinstance(run, StratifiedRun):
         remedy = "Certify the answer of each stratum, run.of(label): no certificate states several rates yet"
         raise InvalidValue("certificate", run.sampler.about.name, "a run at one stated rate", remedy)
+    if isinstance(run, SelectedRun):
+        remedy = "There is no kind of certificate yet: the checker has no proof of tilts"
+        raise InvalidValue("certificate", str(run.repetitions), "a run that is done once", remedy)
     if isinstance(run, CorrelatedRun):
         remedy = "Certify an answer of run.dominating, which costs as much: no certificate states a strategy yet"
         raise InvalidValue("certificate", str(run.strategy), "a run without correlated noise", remedy)
