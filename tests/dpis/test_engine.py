@@ -351,7 +351,7 @@ def test_one_pass_adds_what_two_passes_would(seed: int, size: int) -> None:
     second = two.accept(norms, bounds[first.indices], coins=coins)
     accepted = first.indices[second.indices]
     expected, _ = model.weighted_sum(accepted, lambda found: two.weights(found, noise.length), float(noise.unit))
-    parts = InParts(model, lambda indices: np.split(indices, np.arange(size, len(indices), size)))
+    parts: Any = InParts(model, lambda indices: np.split(indices, np.arange(size, len(indices), size)))
     found = sampling.sum(parts, noise, Coins.seeded(seed))
     assert np.array_equal(found.total, expected)
     assert 0 < found.figures.accepted == len(accepted) < found.figures.proposed == len(first.indices)
@@ -367,8 +367,9 @@ def test_one_pass_adds_what_two_passes_would(seed: int, size: int) -> None:
 def test_a_record_has_one_coin(parts: Any) -> None:
     """Two coins would let a record in at twice its rate, and one that was left out may have been added unasked."""
     noise, sampling, model = a_step()
+    asking: Any = InParts(model, parts)
     with pytest.raises(InvalidValue, match="one weight for each record"):
-        sampling.sum(InParts(model, parts), noise, Coins.seeded(1))
+        sampling.sum(asking, noise, Coins.seeded(1))
 
 
 def test_stale_bounds_bias_and_the_history_says_how_much() -> None:

@@ -175,7 +175,8 @@ def kendall(counts: Counts, scores: Floats) -> float:
     if not of_scores:
         return 0.0
     # scipy divides by the geometric mean of the pairs that either tells apart
-    return float(kendalltau(counts, scores).statistic * np.sqrt(of_scores / of_counts))
+    found: Any = kendalltau(counts, scores)
+    return float(found.statistic * np.sqrt(of_scores / of_counts))
 
 
 def kendall_of_sample(rates: Floats, keys: Floats) -> float:
