@@ -27,7 +27,7 @@ INNER = {  # of the face itself
     *("accountants", "audits", "conversions", "filters", "guarantees", "individual", "notions", "pairs", "sampling"),
     *("parts", "commands", "data", "dpis", "durable", "engines", "experiments", "interoperation", "ledger"),
     "correlated_noise",
-    *("plots", "queries", "records", "risks", "runs", "testing", "weighted_sampling"),
+    *("plots", "queries", "records", "risks", "runs", "selection", "testing", "weighted_sampling"),
 }
 KERNELS = "certdp/accounting/_kernels/ahead.zip"  # which `hatch_build.py` adds
 TORCH = "certdp.dpis.torch"  # imports PyTorch, an extra

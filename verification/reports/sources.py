@@ -114,6 +114,16 @@ SOURCES: Mapping[str, Source] = MappingProxyType(
             "Other changes of the data than one record added or removed, and other samples than Poisson's.",
             ("Each claim says what changes and how records are drawn.", _REAL_NOISE),
         ),
+        "selection": Source(
+            "Private selection",
+            "J. Liu, K. Talwar: Private Selection from Private Candidates, STOC 2019; N. Papernot, T. Steinke: "
+            "Hyperparameter Tuning with Rényi Differential Privacy, ICLR 2022.",
+            (
+                _ONE_CHANGE,
+                "How often a run is done is drawn apart from all else, from a public law, and not told.",
+                "Outputs are ranked by the output alone.",
+            ),
+        ),
         "notions": Source("Notions", "What all of them share.", (_ONE_CHANGE,)),
     }
 )

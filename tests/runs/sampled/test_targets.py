@@ -550,10 +550,11 @@ class TestRefusals:
         with pytest.raises(InvalidValue, match="a sampler that solves for a target"):
             _ = run.target
 
-    def test_certificates_that_have_no_kind(self) -> None:
+    def test_a_target_at_a_delta_has_a_certificate_on_a_domain_and_no_pure_profile(self) -> None:
         run = solved(GaussianSum(scale=Public(20)), 1, delta="1e-6")
-        with pytest.raises(InvalidValue, match="No kind of certificate"):
-            certdp.profile_certificate(run.on(ball(1, Norm.L2)))
+        assert check(certdp.profile_certificate(run.on(ball(1, Norm.L2)))).accepted
+        with pytest.raises(InvalidValue, match="Declare the public domain"):
+            certdp.profile_certificate(run)
         with pytest.raises(InvalidValue, match="pure ε"):
             run.drawing.profile(PureLoss(W * norm(1)))
 

@@ -145,11 +145,11 @@ PLANTS_A_CONSTANT = """
 from certdp.verification.checker import constrained as module
 from certdp.verification.mutation.mutants import mutants_of
 from certdp.verification.mutation.planting import plant
-before = module._BODY, module._VARYING
-plant(next(mutant for mutant in mutants_of("verification.checker.constrained") if mutant.place == "_MOST_RELEASES"))
-assert module._MOST_RELEASES != 2**53
+before = module._BODY, module.VARYING
+plant(next(mutant for mutant in mutants_of("verification.checker.constrained") if mutant.place == "MOST_RELEASES"))
+assert module.MOST_RELEASES != 2**53
 assert module._BODY is not before[0]
-assert module._VARYING is before[1]
+assert module.VARYING is before[1]
 """
 
 
