@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
@@ -116,6 +117,15 @@ def above_zero(_: object, attribute: Attribute[Any], value: float | Fraction) ->
     """
     if not 0 < value < math.inf:
         raise InvalidValue(attribute.name, value, "a finite number > 0")
+
+
+def float_at_most(value: Fraction) -> float:
+    """The largest binary64 number that is at most `value` ≥ 0."""
+    try:
+        nearest = float(value)
+    except OverflowError:
+        return sys.float_info.max
+    return nearest if nearest <= value else math.nextafter(nearest, 0.0)
 
 
 def python_int(value: int) -> int:

@@ -21,6 +21,11 @@ class Direction(Enum):
     REMOVE = "remove"
     ADD = "add"
 
+    @property
+    def other(self) -> Direction:
+        """The direction in which the two data sets are exchanged."""
+        return Direction.ADD if self is Direction.REMOVE else Direction.REMOVE
+
 
 @frozen
 class Relation:

@@ -308,7 +308,7 @@ def interpolated_cells(law: DeltaLaw, direction: Direction) -> Cells:
     Doroshenko, Ghazi, Kamath, Kumar, Manurangsi 2022: a law with losses at the dots whose δ runs straight between them
     dominates. At negative losses δ(−ε) = 1 − e^(−ε)·(1 − δ(ε) of the other direction). No law below is given.
     """
-    other = Direction.ADD if direction is Direction.REMOVE else Direction.REMOVE
+    other = direction.other
     curve = {Fraction(0): Fraction(1)}
     for epsilon in _dots(law, other)[1:]:
         factor = Enclosure.of(-epsilon, precision=_BITS).exp()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from enum import Enum
 from typing import final
 
@@ -11,7 +10,7 @@ from attrs import frozen
 from numpy.typing import NDArray
 
 from ..bulk import arrays as bulk
-from ..exact import Floats
+from ..exact import Floats, float_at_most
 from ..guarantees import require
 from ..norms import Norm
 from .domains import NormBall
@@ -31,11 +30,7 @@ class Outside(Enum):
 
 def largest_radius(domain: NormBall) -> float:
     """The largest binary64 number that is at most the domain's radius."""
-    try:
-        radius = float(domain.radius.value)
-    except OverflowError:
-        return sys.float_info.max
-    return radius if domain.radius.value >= radius else float(np.nextafter(radius, 0.0))
+    return float_at_most(domain.radius.value)
 
 
 @final

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 from ..enclosures import Enclosure
 from ..enclosures.arguments import whole
 from ..errors import InvalidType, InvalidValue, known_keywords
-from ..exact import Floats, Number, exact, python_int
+from ..exact import Floats, Number, exact, float_at_most, python_int
 from .heaviest import at_most, heaviest
 
 LARGEST_DENSE = 4096
@@ -41,8 +41,7 @@ def _drawn(given: Number) -> Fraction:
     rate = exact(given, parameter="rate")
     if not 0 < rate <= 1:
         raise InvalidValue("rate", rate, "a number in (0, 1]")
-    near = float(rate)
-    found = Fraction(near if near <= rate else float(np.nextafter(near, 0.0)))
+    found = Fraction(float_at_most(rate))
     if not found:
         raise InvalidValue("rate", rate, "a number in (0, 1] that binary64 holds")
     return found

@@ -114,11 +114,17 @@ class FixedRepetitions(Repetitions):
 
 
 class RandomRepetitions(Repetitions):
-    """A number that is drawn, and never told; base class."""
+    """A number that is drawn, and never told; base class.
 
-    @abstractmethod
+    Attributes:
+        mean: E[K], above 0.
+    """
+
+    mean: Public[Fraction]
+
     def mean_at(self, precision: int) -> Enclosure:
-        """E[K], above 0."""
+        """E[K]."""
+        return Enclosure.of(self.mean.value, precision=precision)
 
     @abstractmethod
     def none_at(self, precision: int) -> Enclosure:
@@ -247,10 +253,6 @@ class NegativeBinomialRepetitions(RandomRepetitions):
         root = increasing_root(excess, Fraction(guess) / 2, 2 * Fraction(guess), precision=precision, guess=guess)
         return root.at(precision)
 
-    def mean_at(self, precision: int) -> Enclosure:
-        """Return E[K], as stated."""
-        return Enclosure.of(self.mean.value, precision=precision)
-
     def none_at(self, precision: int) -> Enclosure:
         """Return 0: the law is truncated."""
         return Enclosure.of(0, precision=precision)
@@ -323,10 +325,6 @@ class PoissonRepetitions(RandomRepetitions):
         converter=_mean,
         metadata={"help": "mean number of repetitions, above 0"},
     )
-
-    def mean_at(self, precision: int) -> Enclosure:
-        """Return E[K], as stated."""
-        return Enclosure.of(self.mean.value, precision=precision)
 
     def none_at(self, precision: int) -> Enclosure:
         """Return the probability of no repetition, e^−mean."""

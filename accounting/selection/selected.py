@@ -258,5 +258,4 @@ def _at(law: DeltaLaw, epsilon: Enclosure, direction: Direction) -> Enclosure:
     least = Enclosure.of(epsilon.lower, precision=epsilon.precision)
     if epsilon.lower >= 0:
         return law(least, direction)
-    other = Direction.ADD if direction is Direction.REMOVE else Direction.REMOVE
-    return law(-least, other) * least.exp() - least.expm1()
+    return law(-least, direction.other) * least.exp() - least.expm1()

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...accounting.bulk import arrays as bulk
 from ...accounting.errors import InvalidType, InvalidValue
-from ...accounting.exact import Floats
+from ...accounting.exact import Floats, float_at_most
 from ...accounting.norms import Norm
 from ...accounting.provenance import Public
 from ...accounting.sampling.domains import NormBall
@@ -194,13 +194,8 @@ class NormStrata(Strata):
         """
         if labels is not None:
             raise InvalidType("labels", labels, "nothing: these strata are told apart by a norm", "Leave them out")
-        ends = [_rounded_down(bound) for bound in self.bounds.values() if bound is not None]
+        ends = [float_at_most(bound) for bound in self.bounds.values() if bound is not None]
         return np.searchsorted(np.array(ends), bulk.norms(records, self.norm), side="left").astype(np.int64)
-
-
-def _rounded_down(bound: Fraction) -> float:
-    nearest = float(bound)
-    return nearest if Fraction(nearest) <= bound else float(np.nextafter(nearest, 0.0))
 
 
 @runtime_checkable

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 from fractions import Fraction
 from typing import Any
 
@@ -13,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from certdp.accounting.errors import InvalidType, InvalidValue
-from certdp.accounting.exact import exact, naming_rationals, ratio_text, rational
+from certdp.accounting.exact import exact, float_at_most, naming_rationals, ratio_text, rational
 
 from ..test_layering import library
 
@@ -108,3 +109,15 @@ def test_every_class_that_reads_numbers_names_their_fields() -> None:
 
 def test_a_class_whose_errors_name_no_field_is_found() -> None:
     assert readers("@frozen\nclass A:\n    x: int = field(converter=rational)") == {"A": False}
+
+
+@given(
+    st.fractions(min_value=0)
+    | st.floats(min_value=0, allow_infinity=False).map(Fraction)
+    | st.just(Fraction(10) ** 400)
+)
+def test_a_float_at_most_is_the_largest_one(value: Fraction) -> None:
+    found = float_at_most(value)
+    above = math.nextafter(found, math.inf)
+    assert Fraction(found) <= value
+    assert above == math.inf or value < Fraction(above)

@@ -7,7 +7,18 @@ from typing import Any
 import pytest
 
 from certdp.accounting.errors import InvalidType, InvalidValue
-from certdp.accounting.relations import ADD_REMOVE, ELEMENT, RECORD, REPLACE, AddRemove, Element, Record, Replace, User
+from certdp.accounting.relations import (
+    ADD_REMOVE,
+    ELEMENT,
+    RECORD,
+    REPLACE,
+    AddRemove,
+    Direction,
+    Element,
+    Record,
+    Replace,
+    User,
+)
 
 
 def test_equal_by_meaning() -> None:
@@ -28,3 +39,7 @@ def test_equal_by_meaning() -> None:
 def test_a_user_contributes_a_whole_number(contributions: Any, error: type[Exception]) -> None:
     with pytest.raises(error, match="contributions: got"):
         User(contributions=contributions)
+
+
+def test_directions_are_each_other() -> None:
+    assert {way: way.other for way in Direction} == {Direction.REMOVE: Direction.ADD, Direction.ADD: Direction.REMOVE}

@@ -169,6 +169,11 @@ def test_strata_that_no_run_takes_are_refused(sampler: Any, domain: NormBall, sa
         StratifiedRun(mechanism=GAUSSIAN, sampler=sampler, domain=domain)
 
 
+def test_a_bound_beyond_binary64_is_above_every_norm() -> None:
+    strata = NormStrata(bounds=P("1,1e400"), rates=P("0.1,0.2,0.3")).strata
+    assert strata.places(np.array([[0.5, 0.0], [1e300, 0.0]]), None).tolist() == [0, 1]
+
+
 def test_a_norm_is_no_public_label() -> None:
     """A record that is replaced may have another norm, and so another rate."""
     with pytest.raises(InvalidValue, match="a plugin that covers replace"):

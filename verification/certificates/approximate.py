@@ -7,13 +7,11 @@ may be above the answer's, where the answer rests on an accountant without such 
 from __future__ import annotations
 
 import math
-import platform
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import singledispatch
 from heapq import heappop, heappush
-from importlib.metadata import version
 from itertools import product
 from typing import NamedTuple, TypeAlias, final
 
@@ -55,7 +53,7 @@ from ..checker import NOT_PROVEN, check
 from .grouping import groups
 from .lines import Finite, Gaussian, Line, Mixture, Release, SampledGaussian, line_for, log_moment, work_on
 from .plugin_statements import PluginStatement
-from .writing import FORMAT, Json, sealed
+from .writing import FORMAT, Json, domain_as_json, sealed, versions
 
 KIND = "composed-approximate"
 
@@ -415,22 +413,12 @@ class RunStatement:
                 "relation": self.relation,
                 "notion": "approximate",
                 **({} if self.group == 1 else {"group": self.group}),
-                "domain": None
-                if domain is None
-                else {
-                    "norm": domain.norm.value,
-                    "radius": ratio_text(domain.radius.value),
-                    "dimension": domain.dimension,
-                },
+                "domain": None if domain is None else domain_as_json(domain),
             },
             "parts": [part.as_json(domain, way) for part in self.parts],
             "released_cost": ratio_text(self.released_cost),
             "assumptions": self._assumptions(),
-            "versions": {
-                "certdp": version("certdp"),
-                "mpmath": version("mpmath"),
-                "python": platform.python_version(),
-            },
+            "versions": versions(),
         }
 
     def _assumptions(self) -> list[Json]:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Sequence
 from fractions import Fraction
-from importlib.metadata import version
 
 from ...accounting.derivation import Assumption
 from ...accounting.errors import InvalidType, InvalidValue
@@ -19,7 +17,7 @@ from ...accounting.relations import ADD_REMOVE, RECORD
 from ...accounting.sampling.domains import NormBall
 from ..checker import check
 from .plugin_statements import PluginStatement
-from .writing import FORMAT, Json, sealed
+from .writing import FORMAT, Json, domain_as_json, sealed, versions
 
 
 def constrained_sum_certificate(
@@ -52,11 +50,7 @@ def constrained_sum_certificate(
             "claim": {
                 "unit": RECORD.name,
                 "relation": ADD_REMOVE.name,
-                "domain": {
-                    "norm": domain.norm.value,
-                    "radius": ratio_text(domain.radius.value),
-                    "dimension": domain.dimension,
-                },
+                "domain": domain_as_json(domain),
                 **claim,
             },
             "inputs": {
@@ -69,11 +63,7 @@ def constrained_sum_certificate(
             "mechanism": mechanism.as_json(),
             "sampler": sampler.as_json(),
             "assumptions": [{"name": a.name, "value": a.value} for a in assumptions],
-            "versions": {
-                "certdp": version("certdp"),
-                "mpmath": version("mpmath"),
-                "python": platform.python_version(),
-            },
+            "versions": versions(),
         }
     )
     verdict = check(content)

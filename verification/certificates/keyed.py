@@ -9,11 +9,9 @@ prove for every frequency gets no certificate.
 from __future__ import annotations
 
 import hashlib
-import platform
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from functools import singledispatch
-from importlib.metadata import version
 from itertools import count, groupby
 from typing import final
 
@@ -43,7 +41,7 @@ from ...accounting.sampling.every_value import ExPost, released_within
 from ...plugins.contract import KeySampler, Sanitiser, open_parameters, payments, stated
 from ..checker import check
 from .plugin_statements import PluginStatement
-from .writing import FORMAT, Json, sealed
+from .writing import FORMAT, Json, sealed, versions
 
 KIND = "keyed-approximate"
 
@@ -215,11 +213,7 @@ class _Statement:
             "mechanism": self.mechanism.as_json(),
             "sampler": self.sampler.as_json(),
             "assumptions": self._assumptions(table.largest),
-            "versions": {
-                "certdp": version("certdp"),
-                "mpmath": version("mpmath"),
-                "python": platform.python_version(),
-            },
+            "versions": versions(),
         }
 
     def _assumptions(self, largest: int | None) -> list[Json]:

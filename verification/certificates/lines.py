@@ -12,7 +12,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, final
 
 from attrs import evolve, frozen
@@ -206,12 +206,11 @@ class Mixture(Release):
         """Places that matter, so far apart."""
         import numpy as np
 
-        far = self._far(c, direction)
+        far = _far(self, c, direction)
         low, high = (-far, _NEAR) if self._adds(direction) else (-_NEAR, far)
         return np.arange(round(low / step), round(high / step) + 1) * step
 
-    @cache  # noqa: B019 - of few instances, which live as long as a search
-    def _far(self, c: float, direction: Direction) -> int:
+    def far(self, c: float, direction: Direction) -> int:
         """How far out nodes matter, as the checker finds it: little lies beyond."""
         import numpy as np
 
@@ -267,7 +266,7 @@ class Mixture(Release):
     def work(self, line: Line, direction: Direction) -> float:
         """So much for each node."""
         c = line.real_part
-        nodes = (self._far(c, direction) + _NEAR) / self._spacing(c, line.end, direction)
+        nodes = (_far(self, c, direction) + _NEAR) / self._spacing(c, line.end, direction)
         terms = (self.records + 1) * (2 if self.replaced else 1)
         return nodes * (line.places + 2 * _NODE + _TERM * terms)
 
@@ -309,6 +308,12 @@ class Mixture(Release):
         told = np.cumsum(variations[order][::-1])[::-1] + tops[-1] + (tops[0] if self.replaced else 0.0)
         told += (2 if self.replaced else 1) * tops[order]
         return math.log(min(1.0, 1.001 * float((outside + told / end).min())))
+
+
+@lru_cache(maxsize=1024)
+def _far(mixture: Mixture, c: float, direction: Direction) -> int:
+    """`Mixture.far`, which a search asks for again and again."""
+    return mixture.far(c, direction)
 
 
 @final

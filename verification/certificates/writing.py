@@ -229,11 +229,7 @@ class SampledPureClaim(Displayed):
         found = self.supremum
         maximiser = None if self.rate.only_bound else found.maximiser
         return {
-            "domain": {
-                "norm": self.domain.norm.value,
-                "radius": ratio_text(self.domain.radius.value),
-                "dimension": self.domain.dimension,
-            },
+            "domain": domain_as_json(self.domain),
             "lower": None if maximiser is None else max(0.0, found.enclosure.lower_float),
             "upper": found.enclosure.upper_float,
             "maximiser": (
@@ -265,11 +261,7 @@ class SampledPureClaim(Displayed):
             "sampler": self.sampler.as_json(),
             "assumptions": [{"name": a.name, "value": a.value} for a in self.assumptions],
             "precision": self.precision,
-            "versions": {
-                "certdp": version("certdp"),
-                "mpmath": version("mpmath"),
-                "python": platform.python_version(),
-            },
+            "versions": versions(),
         }
 
 
@@ -379,6 +371,16 @@ def owners_certificate(claim: SampledPureClaim, data: Private[OwnersData]) -> by
             "No checker finds such weights again yet: write the public certificate alone",
         )
     return sealed({**claim.as_json(), "audience": "owner", "data": data.reveal().as_json()})
+
+
+def versions() -> Json:
+    """What a certificate was written with."""
+    return {"certdp": version("certdp"), "mpmath": version("mpmath"), "python": platform.python_version()}
+
+
+def domain_as_json(domain: NormBall) -> Json:
+    """The public domain of a claim."""
+    return {"norm": domain.norm.value, "radius": ratio_text(domain.radius.value), "dimension": domain.dimension}
 
 
 def sealed(body: Json) -> bytes:

@@ -88,20 +88,6 @@ def write_certificate(
     if path is None:
         return None
     match run:
-        case AllocatedRun():
-            raise InvalidValue(
-                "certificate",
-                str(path),
-                "nothing, for random allocation",
-                "There is no kind of certificate yet: the checker has no proof of means of likelihood ratios",
-            )
-        case SelectedRun():
-            raise InvalidValue(
-                "certificate",
-                str(path),
-                "nothing, for the best of several runs",
-                "There is no kind of certificate yet: the checker has no proof of tilts",
-            )
         case KeyedRun():
             raise InvalidValue(
                 "certificate",

@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 
 from ..accounting.enclosures.arguments import whole
 from ..accounting.errors import InvalidValue
-from ..accounting.exact import naming_rationals, rational
+from ..accounting.exact import float_at_most, naming_rationals, rational
 from ..accounting.provenance import Private
 from ..plugins.contract import Coins
 
@@ -133,10 +133,10 @@ class TwoStage:
             norms: stale norms n of gradients; NaN and infinities are admitted.
             clip: C > 0.
         """
-        floor = _down(self.floor * clip)
+        floor = float_at_most(self.floor * clip)
         known = np.where(np.isnan(norms), 0.0, norms)
         with np.errstate(over="ignore"):  # what is beyond the floats is beyond C
-            return np.minimum(float(self.multiplier) * np.maximum(known, floor), _down(clip))
+            return np.minimum(float(self.multiplier) * np.maximum(known, floor), float_at_most(clip))
 
     def propose(self, bounds: FloatArray, *, norm_sum: Fraction, batch: Fraction, coins: Coins) -> Drawn:
         """Stage one: record i is drawn with probability b·ĝ_i/K̃, rounded down.
@@ -150,7 +150,7 @@ class TwoStage:
         Raises:
             InvalidValue: where a rate would exceed 1.
         """
-        rates = _step_down(bounds * _down(batch / norm_sum))
+        rates = _step_down(bounds * float_at_most(batch / norm_sum))
         if rates.size and not rates.max() <= 1:
             raise InvalidValue("norm_sum", norm_sum, "K̃ ≥ b·C", "Raise it to b·C + ξ (DPIS Equation 12)")
         return _drawn(rates, coins)
@@ -165,7 +165,7 @@ class TwoStage:
             coins: as for `propose`.
         """
         usable = np.isfinite(norms) & (norms >= LEAST_NORM)
-        lowered = _step_down(np.where(usable, norms, 0.0) * _down(1 - self.error))
+        lowered = _step_down(np.where(usable, norms, 0.0) * float_at_most(1 - self.error))
         rates = np.where(usable, _step_down(np.minimum(lowered, bounds) / bounds), 0.0)
         return _drawn(rates, coins)
 
@@ -176,7 +176,7 @@ class TwoStage:
             norms: current norms n of accepted records.
             length: K̃/Ñ.
         """
-        return _step_down(_down(length * (1 - self.error)) / norms)
+        return _step_down(float_at_most(length * (1 - self.error)) / norms)
 
 
 @final
@@ -199,7 +199,7 @@ class Uniform:
         Raises:
             InvalidValue: for a rate outside [0, 1].
         """
-        return _drawn(np.full(count, _down(rate)), coins)
+        return _drawn(np.full(count, float_at_most(rate)), coins)
 
     def weights(self, norms: FloatArray, clip: Fraction) -> FloatArray:
         """The factors that clip gradients: min(1, C·(1 − η)/n), rounded down; 0 where a norm is NaN or infinite.
@@ -208,13 +208,7 @@ class Uniform:
         """
         usable = np.isfinite(norms)
         bounded = np.maximum(np.where(usable, norms, 1.0), LEAST_NORM)
-        return np.where(usable, np.minimum(1.0, _step_down(_down(clip * (1 - self.error)) / bounded)), 0.0)
-
-
-def _down(value: Fraction) -> float:
-    """The largest binary64 number that is at most `value` ≥ 0."""
-    nearest = float(value)
-    return nearest if nearest <= value else float(np.nextafter(nearest, 0.0))
+        return np.where(usable, np.minimum(1.0, _step_down(float_at_most(clip * (1 - self.error)) / bounded)), 0.0)
 
 
 def _step_down(values: FloatArray) -> FloatArray:

@@ -292,7 +292,7 @@ def _order(results: Results, *folders: str) -> _Lines | None:
         "sum: found − true, %",
         "expected: bias ± deviation, %",
         "stated: bias ± deviation, %",
-        "counted at frequency 1, 8, 64, 512, %",
+        f"counted at frequency {', '.join(map(str, SHOWN))}, %",
     )
     rows: list[_Row] = []
     for folder in folders:

@@ -107,18 +107,19 @@ def certificate(
             method that proves it.
         InvalidType: for anything else than an answer.
     """
-    if isinstance(run, AllocatedRun):
-        remedy = "There is no kind of certificate yet: the checker has no proof of means of likelihood ratios"
-        raise InvalidValue("certificate", run.sampler.about.name, "a run that draws each record apart", remedy)
-    if isinstance(run, StratifiedRun):
-        remedy = "Certify the answer of each stratum, run.of(label): no certificate states several rates yet"
-        raise InvalidValue("certificate", run.sampler.about.name, "a run at one stated rate", remedy)
-    if isinstance(run, SelectedRun):
-        remedy = "There is no kind of certificate yet: the checker has no proof of tilts"
-        raise InvalidValue("certificate", str(run.repetitions), "a run that is done once", remedy)
-    if isinstance(run, CorrelatedRun):
-        remedy = "Certify an answer of run.dominating, which costs as much: no certificate states a strategy yet"
-        raise InvalidValue("certificate", str(run.strategy), "a run without correlated noise", remedy)
+    match run:
+        case AllocatedRun():
+            remedy = "There is no kind of certificate yet: the checker has no proof of means of likelihood ratios"
+            raise InvalidValue("certificate", run.sampler.about.name, "a run that draws each record apart", remedy)
+        case StratifiedRun():
+            remedy = "Certify the answer of each stratum, run.of(label): no certificate states several rates yet"
+            raise InvalidValue("certificate", run.sampler.about.name, "a run at one stated rate", remedy)
+        case SelectedRun():
+            remedy = "There is no kind of certificate yet: the checker has no proof of tilts"
+            raise InvalidValue("certificate", str(run.repetitions), "a run that is done once", remedy)
+        case CorrelatedRun():
+            remedy = "Certify an answer of run.dominating, which costs as much: no certificate states a strategy yet"
+            raise InvalidValue("certificate", str(run.strategy), "a run without correlated noise", remedy)
     size = whole("group", group, 1)
     if size > _LARGEST_GROUP:
         raise InvalidValue("group", size, f"at most {_LARGEST_GROUP}", "No certificate speaks of larger groups")
