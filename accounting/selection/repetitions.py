@@ -123,7 +123,7 @@ class RandomRepetitions(Repetitions):
     mean: Public[Fraction]
 
     def mean_at(self, precision: int) -> Enclosure:
-        """E[K]."""
+        """Return E[K], as stated."""
         return Enclosure.of(self.mean.value, precision=precision)
 
     @abstractmethod
