@@ -23,7 +23,7 @@ from ..errors import InvalidValue
 from ..exact import Number
 from ..pairs.smallest_epsilon import smallest_epsilon
 from ..provenance import Public, declared_number
-from .tilts import Line
+from .tilts import Line, Tilts
 
 Profile: TypeAlias = Callable[[Enclosure], Enclosure]
 """δ(x) of the second of two laws from the first, at x ≥ 0: s' ≤ e^x·s + δ(x)."""
@@ -146,6 +146,10 @@ class RandomRepetitions(Repetitions):
     @abstractmethod
     def line(self, x: Fraction, delta: Enclosure, slope: Fraction) -> Line | None:
         """The highest line of this slope below c, where s' ≤ e^x·s + δ; None where no line below c is known."""
+
+    def moment(self, order: Fraction, tilts: Tilts, profile: Profile) -> Enclosure:
+        """The logarithm of the largest a^λ·c^(1−λ) at an order λ > 1, as an upper bound."""
+        return tilts.moment(order)
 
     @abstractmethod
     def _least(self, precision: int) -> tuple[int, Enclosure]:
@@ -356,6 +360,12 @@ class PoissonRepetitions(RandomRepetitions):
         log_ratio = Enclosure.of(slope, precision=delta.precision).log() - exponent + delta * self.mean.value
         a = (log_ratio / grown).exp()
         return Line(slope, (a * slope * (-exponent).expm1()).lower)
+
+    def moment(self, order: Fraction, tilts: Tilts, profile: Profile) -> Enclosure:
+        """Also (λ − 1)·mean·δ(x) for x = log(λ/(λ − 1)): where c ≥ b·a^α, a's exponent is λ − (λ − 1)α, 0 there."""
+        ratio = Enclosure.of(order / (order - 1), precision=tilts.precision)
+        x = Enclosure.of(ratio.log().lower, precision=tilts.precision)  # for smaller ones it is above 0, and a ≤ 1
+        return tilts.moment(order).minimum(profile(x) * (self.mean.value * (order - 1)))
 
     def _least(self, precision: int) -> tuple[int, Enclosure]:
         return 0, self.none_at(precision)

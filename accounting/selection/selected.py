@@ -113,7 +113,8 @@ class Selected(Pair):
         def bound(order: Fraction, direction: Direction) -> Enclosure:
             above = order_above_one(order) - 1
             tau = law(order, direction)
-            excess = self._tilts[direction].moment(order) + self.repetitions.mean_at(tau.precision).log()
+            moment = self.repetitions.moment(order, self._tilts[direction], self._against(direction))
+            excess = moment + self.repetitions.mean_at(tau.precision).log()
             none = self.repetitions.none_at(tau.precision)
             found = tau + (excess + (none * (-excess - tau * above).exp()).log1p()) / above
             if (pure := self._pure) is not None:
@@ -164,11 +165,15 @@ class Selected(Pair):
 
     @cached_property
     def _tilts(self) -> dict[Direction, Tilts]:
+        remove = tilts(self._against(Direction.REMOVE), self.repetitions)
+        add = remove if self.base.symmetric else tilts(self._against(Direction.ADD), self.repetitions)
+        return {Direction.REMOVE: remove, Direction.ADD: add}
+
+    def _against(self, direction: Direction) -> Profile:
+        """δ(x) of the second law from the first, of one run."""
         law = self._profile
         assert law is not None
-        remove = tilts(lambda x: law(x, Direction.ADD), self.repetitions)
-        add = remove if self.base.symmetric else tilts(lambda x: law(x, Direction.REMOVE), self.repetitions)
-        return {Direction.REMOVE: remove, Direction.ADD: add}
+        return lambda x: law(x, direction.other)
 
 
 @lru_cache(maxsize=64)

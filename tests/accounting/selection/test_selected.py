@@ -74,7 +74,7 @@ def test_the_pure_loss_is_the_closed_form_of_responses(mean: int, size: str) -> 
 @pytest.mark.parametrize("repetitions", LAWS, ids=str)
 @pytest.mark.parametrize("size", ["0.2", "0.5", "1"])
 def test_published_bounds_are_never_below(repetitions: RandomRepetitions, size: str) -> None:
-    """Papernot, Steinke 2022, Theorems 2 and 6, of a normal pair: never below in ε, and in τ by less than 1/300."""
+    """Papernot, Steinke 2022, Theorems 2 and 6, of a normal pair: ours are below but for 1/300 of Theorem 2's τ."""
     mu = float(size)
     mean = repetitions.mean_at(64).upper_float
     orders = 1 + np.geomspace(0.05, 300, 400)
@@ -100,8 +100,10 @@ def test_published_bounds_are_never_below(repetitions: RandomRepetitions, size: 
     assert epsilon(pair) < known
     law = pair.renyi
     assert law is not None
-    for a, t in list(zip(orders, curve, strict=True))[150::50]:  # for low orders 16 lines are coarse
-        assert law(Fraction(a), Direction.REMOVE).upper_float <= t * 1.003
+    # Theorem 2 has a line of its own for each order; at low orders 16 that are shared are coarser
+    first, more = (0, 1e-9) if isinstance(repetitions, PoissonRepetitions) else (150, 1 / 300)
+    for a, t in list(zip(orders, curve, strict=True))[first::25]:
+        assert law(Fraction(a), Direction.REMOVE).upper_float <= t * (1 + more)
 
 
 def ordered(size: float, repetitions: NegativeBinomialRepetitions) -> float:
