@@ -16,16 +16,17 @@ from fractions import Fraction
 from functools import cache, partial
 from itertools import pairwise, product
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import mpmath
 import numpy as np
 import pytest
-from attrs import evolve
+from attrs import evolve, frozen
 from jsonschema import Draft202012Validator
 
 import certdp
 from certdp import (
+    Coins,
     Coreset,
     Count,
     Delta,
@@ -41,22 +42,32 @@ from certdp import (
     Norm,
     NormBall,
     Order,
+    Outside,
     Plan,
     Poisson,
     PrivacyConstrained,
     Public,
     QuantileChoice,
     RandomisedResponse,
+    Released,
     ResampleEach,
     SampledRun,
     SampleOnce,
 )
+from certdp.accounting.derivation import Theorem
+from certdp.accounting.enclosures import Enclosure
+from certdp.accounting.expressions import ORDER, Constant, W, exp, expm1, log, norm, select, sqrt
+from certdp.accounting.guarantees import Guarantee
 from certdp.accounting.relations import ELEMENT, REPLACE, ZERO_OUT, User
 from certdp.dpis.budget import FixedClip, NoisySize, RenyiAccounting, RunPlan
 from certdp.dpis.forecast import forecast
+from certdp.guarantees import Evidence
 from certdp.mechanisms.dpis_step import DpisStep
 from certdp.mechanisms.pws_frequencies import PwsFrequencies
 from certdp.mechanisms.pws_keys import PwsKeys
+from certdp.notions import Approximate, Pure
+from certdp.pairs import PureLoss, RenyiLoss
+from certdp.plugins.contract import CONTRACT_VERSION, About, WeightedSample
 from certdp.risks import BayesRiskLimit, TruePositiveRateLimit
 from certdp.runs.calibration import Budget
 from certdp.samplers.dpis import Dpis
@@ -65,10 +76,11 @@ from certdp.samplers.listed_rates import ListedRates
 from certdp.samplers.pps import Pps
 from certdp.samplers.ppswor import Ppswor
 from certdp.verification import checker
+from certdp.verification.certificates.artefacts import with_digests
 from certdp.verification.certificates.keyed import keyed_certificate
 from certdp.verification.checker import Outcome, Verdict, check
 from tests.support.forgeries import Body, body_of, seal
-from tests.support.stated import Rows
+from tests.support.stated import Rows, losing
 
 Way = tuple[Any, ...]
 SCHEMA = json.loads((Path(checker.__file__).parent / "certificate.schema.json").read_text("utf-8"))
@@ -88,6 +100,7 @@ TENTH = Poisson(rate=Public("0.1"))
 LLOYD: Any = {"clusters": Public(3), "scale_sum": Public(20), "radius": Public(2), "dimension": Public(3)}
 KEYS = PwsKeys(epsilon=Public("0.5"), delta=Public("1e-3"))
 TOKENS = PwsFrequencies(epsilon=Public("0.5"), delta=Public("1e-3"), subdivision=Public(2))
+PPS = Pps(threshold=Public("0.1"), power=Public(1))
 LISTED = ListedRates(rates=Public("0.001,0.1,0.5,0.5,1"))
 
 
@@ -95,9 +108,9 @@ def profile(mechanism: Any, sampler: Any, domain: NormBall | None) -> Callable[[
     return lambda: certdp.profile_certificate(SampledRun(mechanism=mechanism, sampler=sampler).on(domain))
 
 
-def owners(sampler: Any) -> Callable[[], bytes]:
+def owners(sampler: Any, domain: NormBall | None, outside: Outside = Outside.CLIP) -> Callable[[], bytes]:
     run = SampledRun(mechanism=LAPLACE, sampler=sampler)
-    return lambda: certdp.owner_certificate(run.on(ball(1, 5, 3)), np.array(RECORDS))
+    return lambda: certdp.owner_certificate(run.on(domain), np.array(RECORDS), outside)
 
 
 def run(mechanism: Any, sampler: Any, releases: Any, domain: NormBall | None) -> Callable[[], bytes]:
@@ -125,6 +138,10 @@ def of(released: Any, ask: Callable[[Any], Any], group: int = 1) -> Callable[[],
 SAMPLES: SampledRun[Any] = SampledRun(
     mechanism=GaussianSum(scale=Public(2)), sampler=TENTH, releases=ResampleEach(10), domain=ball(2)
 )
+LATTICE = SampledRun(
+    mechanism=DiscreteGaussian(scale=Public(8)), sampler=Full(), releases=ResampleEach(3), domain=ball(2)
+)
+RESPONSES = SampledRun(mechanism=RandomisedResponse(epsilon=Public(1), categories=Public(3)), sampler=Full())
 NOISY = SampledRun(mechanism=LAPLACE, sampler=TENTH, releases=ResampleEach(2), domain=ball(1))
 
 
@@ -143,6 +160,109 @@ def training() -> bytes:
     return forecast(plan).certificate().content
 
 
+def spent(bound: Any, unit: Any) -> Any:
+    """What the release of a constant cost."""
+    return Guarantee(bound=bound, relation=certdp.ADD_REMOVE, unit=unit, derivation=Theorem("law", "x").conclude([]))
+
+
+PAID = Released(3, spent(Pure(Enclosure.of("1/4")), certdp.RECORD), within=(3, 8))
+
+KEYED_PAID = Released(
+    Fraction(1, 10), spent(Approximate(Enclosure.of("1/4"), Enclosure.of(Fraction(1, 1024))), certdp.ELEMENT)
+)
+
+
+@frozen
+class Roots:
+    """A mechanism of others whose loss has an operation of each kind that no mechanism of certdp has."""
+
+    about: ClassVar[About] = About(
+        name="roots", version="1", contract=CONTRACT_VERSION, evidence=Evidence.CITED, citation="a test"
+    )
+    loss: ClassVar[PureLoss] = PureLoss(
+        W * select(norm(2), Constant(Fraction(1, 4)), sqrt(norm(2)), log(exp(norm(2)) + Constant(Fraction(1, 10))))
+    )
+
+    def release(self, sample: WeightedSample, coins: Coins) -> Any:
+        return sample.weights
+
+
+@frozen
+class Curve:
+    """A mechanism of others that states divergences alone."""
+
+    about: ClassVar[About] = About(
+        name="divergences", version="1", contract=CONTRACT_VERSION, evidence=Evidence.PROVED, citation="a test"
+    )
+    loss: ClassVar[RenyiLoss] = RenyiLoss(W * norm(2) * ORDER / 8)
+
+    def release(self, sample: WeightedSample, coins: Coins) -> Any:
+        return sample.weights
+
+
+CURVE = SampledRun(mechanism=Curve(), sampler=TENTH, releases=ResampleEach(2), domain=ball(2))
+
+
+def altered_into(name: str, change: Callable[[Body], None]) -> Callable[[], bytes]:
+    """What the library does not choose to write, and the checker proves."""
+
+    def made() -> bytes:
+        body = body_of(written(name))
+        change(body)
+        return seal(body)
+
+    return made
+
+
+def of_two(body: Body) -> None:
+    """A claim of one record, for groups of two."""
+    claim = body["claim"]
+    epsilon, delta = Fraction(claim["epsilon"]), Fraction(claim["delta"])
+    claim |= {"group": 2, "epsilon": str(2 * epsilon), "delta": str(delta * (1 + math.ceil(math.exp(epsilon))))}
+    body["theorem"] += " and group privacy"
+    body["assumptions"].append({"name": "group size", "value": "2"})
+
+
+def without_ratio(body: Body) -> None:
+    """The conversion from moments that touches nowhere, whose δ is larger."""
+    method = body["method"]
+    for side in (method["remove"], method["add"]) if "add" in method else (method,):
+        side["ratio"] = None
+    body["claim"]["delta"] = "1/100"
+
+
+def in_two_cells(body: Body) -> None:
+    leaf = body["parts"][0]["cover"]
+    lower = {**leaf, "parameter": str(Fraction(leaf["parameter"]) * Fraction(51, 100))}
+    body["parts"][0]["cover"] = {"coordinate": "norm(2)", "at": "1/2", "below": lower, "above": leaf}
+
+
+def concentrated(body: Body) -> None:
+    """The other family that holds of discrete Gaussian noise: rho from the shift over the deviation."""
+    part = body["parts"][0]
+    shift = ["divide", ["multiply", ["weight"], ["norm", "2"]], ["constant", "8"]]
+    part["loss"] = {
+        "family": "zero-concentrated",
+        "parameter": ["divide", ["power", shift, "2"], ["constant", "2"]],
+        "relation": "add-remove",
+    }
+    part["cover"]["parameter"] = "1/128"
+
+
+def rates_without_ratio(body: Body) -> None:
+    for rate, method in zip(body["claim"]["rates"], body["method"], strict=True):
+        for side in (method["remove"], method["add"]):
+            side["ratio"] = None
+        epsilon, accused = (float(Fraction(rate[key])) for key in ("epsilon", "at"))
+        most = min(math.exp(epsilon) * accused + 0.01, 1 - (0.99 - accused) / math.exp(epsilon))
+        rate |= {"delta": "1/100", "bound": str(Fraction(most * (1 + 1e-12)))}
+
+
+def released_with(name: str) -> Callable[[], bytes]:
+    digests = {"counts.csv": f"sha256:{5:064x}", "centres.npy": f"sha256:{7:064x}"}
+    return lambda: with_digests(written(name), digests)
+
+
 def keyed(mechanism: Any, sampler: Any, contributions: int | None = None, releases: int = 1) -> Callable[[], bytes]:
     return lambda: keyed_certificate(mechanism, sampler, contributions=contributions, releases=releases)
 
@@ -159,12 +279,17 @@ CORPUS: dict[str, Callable[[], bytes]] = {
         DiscreteLaplace(scale=Public(8), granularity=Public("1/2")), TENTH, ball(1, 5)
     ),
     "lloyd, coreset": profile(Lloyd(**LLOYD, split=Public("derived")), CORESET, ball(2, 2, 3)),
-    "owner's": owners(IMPORTANCE),
+    "lloyd, scales": profile(Lloyd(**LLOYD, scale_count=Public(5)), TENTH, ball(2, 2, 3)),
+    "laplace, paid": profile(LaplaceSum(scale=PAID), TENTH, ball(1)),
+    "roots": profile(Roots(), TENTH, ball(2, "1/2")),
+    "owner's": owners(IMPORTANCE, ball(1, 5, 3)),
+    "owner's, clipped": owners(IMPORTANCE, ball(1, "1/2", 3), Outside.CLIP),
+    "owner's, dropped": owners(IMPORTANCE, ball(1, 2, 3), Outside.DROP),
+    "owner's, no domain": owners(IMPORTANCE, None),
     "constrained": profile(
         LAPLACE, PrivacyConstrained(target=Public("1.5"), largest_weight=Public("10.1")), ball(1, 2, 3)
     ),
     "constrained, no domain": profile(LAPLACE, PrivacyConstrained(target=Public(1)), None),
-    "owner's, constrained": owners(PrivacyConstrained(target=Public(2))),
     "constrained, delta": profile(
         GaussianSum(scale=Public(40)),
         PrivacyConstrained(target=Public(1), delta=Public("1e-5"), largest_weight=Public("10.1")),
@@ -173,6 +298,19 @@ CORPUS: dict[str, Callable[[], bytes]] = {
     "constrained, order": profile(
         GaussianSum(scale=Public(40)), PrivacyConstrained(target=Public("1/2"), order=Public("9/2")), ball(1, 3, 4)
     ),
+    "constrained, digits": profile(
+        losing(expm1(W * norm(1) / 3)), PrivacyConstrained(target=Public(1), digits=Public(20)), ball(1, 1, 3)
+    ),
+    "constrained, paid": profile(LaplaceSum(scale=PAID), PrivacyConstrained(target=Public(1)), ball(1)),
+    "constrained, delta, no cap": profile(
+        GaussianSum(scale=Public(40)), PrivacyConstrained(target=Public(1), delta=Public("1e-5")), ball(2, 3)
+    ),
+    "constrained, order, capped": profile(
+        GaussianSum(scale=Public(40)),
+        PrivacyConstrained(target=Public("1/2"), order=Public("9/2"), largest_weight=Public(8)),
+        ball(1, 3, 4),
+    ),
+    "owner's, constrained": owners(PrivacyConstrained(target=Public(2)), ball(1, 5, 3)),
     "gaussian, all": run(GaussianSum(scale=Public(2)), Full(), ResampleEach(10), ball(2)),
     "gaussian, one sample": run(GaussianSum(scale=Public(2)), TENTH, SampleOnce(10), ball(2)),
     "gaussian, samples": run(
@@ -196,7 +334,38 @@ CORPUS: dict[str, Callable[[], bytes]] = {
     "plan": plan(
         (GaussianSum(scale=Public(2)), Full(), ResampleEach(4)), (GaussianSum(scale=Public(3)), TENTH, SampleOnce(2))
     ),
+    "gaussian, multiplier": run(GaussianSum(noise_multiplier=Public(2)), TENTH, ResampleEach(1), ball(2)),
+    "responses, noise": run(
+        RandomisedResponse(noise=Public("1/2"), categories=Public(2)), Full(), ResampleEach(1), None
+    ),
+    "dpis-step, public sum": run(
+        DpisStep(noise_multiplier=Public(2), clip=Public(1), size=Public(1000), batch=Public(10), norm_sum=Public(99)),
+        Dpis(batch=Public(10), norm_sum=Public(99), clip=Public(1)),
+        ResampleEach(1),
+        ball(2),
+    ),
+    "gaussian, paid": run(GaussianSum(scale=PAID), Full(), ResampleEach(2), ball(2)),
+    "gaussian, two cells": altered_into("gaussian, one sample", in_two_cells),
     "training": training,
+    "training, groups": altered_into("training", of_two),
+    "training, no ratio": altered_into("training", without_ratio),
+    "lattice, three columns": run(
+        DiscreteGaussian(scale=Public(8), dimension=Public(3)), Full(), ResampleEach(3), ball(2, 1, 3)
+    ),
+    "lattice, one column": run(
+        DiscreteGaussian(scale=Public(8), dimension=Public(1)), Full(), ResampleEach(3), ball(2, 1, 1)
+    ),
+    "by orders": run(DiscreteGaussian(scale=Public(8)), TENTH, ResampleEach(3), ball(2)),
+    "by orders, groups": altered_into("by orders", of_two),
+    "by orders, no ratio": altered_into("by orders", without_ratio),
+    "on lines, groups": altered_into("gaussian, samples", of_two),
+    "pure": of(NOISY, lambda run: run.pure()),
+    "responses, renyi": of(RESPONSES, lambda run: run.renyi(2)),
+    "responses, zero-concentrated": of(RESPONSES, lambda run: run.zero_concentrated()),
+    "responses, Gaussian": of(RESPONSES, lambda run: run.gaussian()),
+    "responses, risk": of(RESPONSES, lambda run: RATES[:1]),
+    "lattice, zero-concentrated": of(LATTICE, lambda run: run.zero_concentrated()),
+    "lattice, another family": altered_into("lattice, zero-concentrated", concentrated),
     "renyi": of(SAMPLES, lambda run: run.renyi(4)),
     "renyi, groups": of(NOISY, lambda run: run.renyi("9/2"), group=2),
     "zero-concentrated": of(NOISY, lambda run: run.zero_concentrated()),
@@ -219,18 +388,51 @@ CORPUS: dict[str, Callable[[], bytes]] = {
         evolve(SAMPLES, mechanism=GaussianSum(scale=Public(8)), unit=User(contributions=2), relation=REPLACE),
         lambda run: run.epsilon(Delta("1e-5")),
     ),
+    "zeroed, elements": of(
+        evolve(SAMPLES, sampler=Full(), relation=ZERO_OUT, unit=ELEMENT), lambda run: run.epsilon(Delta("1e-5"))
+    ),
+    "zeroed, elements, Gaussian": of(evolve(NOISY, relation=ZERO_OUT, unit=ELEMENT), lambda run: run.gaussian()),
+    "users, Gaussian": of(evolve(NOISY, unit=User(contributions=2)), lambda run: run.gaussian()),
+    "zeroed, users, renyi": of(
+        evolve(SAMPLES, sampler=Full(), relation=ZERO_OUT, unit=User(contributions=2)), lambda run: run.renyi(4)
+    ),
+    "zeroed, elements, risk": of(evolve(NOISY, relation=ZERO_OUT, unit=ELEMENT), lambda run: RATES[:1]),
+    "users, risk": of(evolve(NOISY, sampler=Full(), unit=User(contributions=2)), lambda run: RATES[:1]),
+    "elements, zero-concentrated": of(evolve(NOISY, unit=ELEMENT), lambda run: run.zero_concentrated()),
+    "users, zero-concentrated": of(evolve(NOISY, unit=User(contributions=2)), lambda run: run.zero_concentrated()),
+    "curve": of(CURVE, lambda run: run.renyi(4)),
     "risk": of(evolve(SAMPLES, sampler=Full()), certdp.risk),
+    "risk, pure": of(NOISY, lambda run: RATES[:1]),
+    "risk, by orders": of(LATTICE, lambda run: RATES[:1]),
+    "risk, no ratio": altered_into("risk, by orders", rates_without_ratio),
+    "risk, on lines": of(SAMPLES, lambda run: RATES[:1]),
     "risk, several": of(evolve(NOISY, releases=ResampleEach(1)), lambda run: RATES),
     "keys, all": keyed(KEYS, EveryKey()),
     "keys, ppswor": keyed(KEYS, Ppswor(threshold=Public("0.1"), power=Public(1))),
     "keys, listed, users": keyed(KEYS, LISTED, contributions=2, releases=2),
     "keys, largest": keyed(evolve(KEYS, largest=Public(20)), Ppswor(threshold=Public("0.1"))),
+    "keys, users": keyed(KEYS, EveryKey(), contributions=2),
+    "keys, releases": keyed(KEYS, PPS, releases=2),
+    "keys, paid": keyed(KEYS, Ppswor(threshold=KEYED_PAID)),
+    "keys, sizes, pps": keyed(KEYS, Pps(threshold=Public("0.1"), sizes=Public("1,2,3,5"))),
     "keys, sizes": keyed(KEYS, Ppswor(threshold=Public("0.1"), sizes=Public("1,2,3,5"))),
     "tokens, all": keyed(TOKENS, EveryKey()),
     "tokens, all, largest": keyed(evolve(TOKENS, largest=Public(20)), EveryKey()),
     "tokens, largest": keyed(evolve(TOKENS, largest=Public(20)), Pps(threshold=Public("0.1"))),
+    "tokens, all, users": keyed(TOKENS, EveryKey(), contributions=2),
+    "tokens, all, releases": keyed(TOKENS, EveryKey(), releases=2),
+    "tokens, all, users and releases": keyed(TOKENS, EveryKey(), contributions=3, releases=2),
+    "tokens, users": keyed(TOKENS, PPS, contributions=2),
+    "tokens, releases": keyed(TOKENS, PPS, releases=2),
+    "tokens, users and releases": keyed(TOKENS, PPS, contributions=3, releases=2),
+    "tokens, listed": keyed(TOKENS, LISTED),
     "tokens, pps": keyed(TOKENS, Pps(threshold=Public("0.1"), power=Public(1))),
 }
+WITH_FILES = (
+    *("laplace, importance", "constrained", "gaussian, all", "renyi", "zero-concentrated", "Gaussian", "risk"),
+    *("keys, ppswor", "constrained, delta", "constrained, order"),
+)
+CORPUS |= {f"{name}, files": released_with(name) for name in WITH_FILES}
 
 
 @cache
@@ -433,8 +635,8 @@ def value(tree: Any, point: dict[str, Any]) -> Any:
         "divide": lambda a, b: a / b,
         "minimum": min,
         "maximum": max,
-        "expm1": mpmath.expm1,
-        "log1p": mpmath.log1p,
+        **{name: getattr(mpmath, name) for name in ("exp", "expm1", "log", "log1p", "sqrt")},
+        "select": lambda a, b, x, y: x if a <= b else y,
     }
     return operations[operation](*(value(item, point) for item in rest))
 
@@ -563,6 +765,10 @@ def true_of_one_response(genuine: Body, altered: Body) -> bool:
     return False
 
 
+def true_of_an_author(genuine: Body, altered: Body) -> bool:
+    return genuine["mechanism"]["distribution"] != "certdp" and another_domain(genuine, altered)
+
+
 def no_finer_rounding(genuine: Body, altered: Body) -> bool:
     pairs = list(zip(altered["parts"], genuine["parts"], strict=True))
     same = all({**new, "rounding": ""} == {**old, "rounding": ""} for new, old in pairs)
@@ -614,13 +820,17 @@ def rows_within(genuine: Body, altered: Body) -> bool:
     )
 
 
-OF_ITSELF = {"gradient norms", "parameters"}
+OF_ITSELF = {"gradient norms", "parameters", "profile assumed"}
 PLUGIN = r"(parts\.\d+\.)?(mechanism|sampler)"
 HARMLESS = (
     Harmless(r"versions(\..*)?", "what wrote the file", always),
     Harmless(PLUGIN + r"\.(version|citation)", "text that nothing rests on", always),
     Harmless(r"assumptions", "another order, or more is assumed", more_assumed),
-    Harmless(r"assumptions.*", "what a training run states of itself, which no checker sees", same_required),
+    Harmless(r"assumptions.*", "what a run states of itself, which no checker uses", same_required),
+    Harmless(r"artefacts(\..*)?", "files are the author's word, and compared with files alone", always),
+    Harmless(
+        "", "no word of files", lambda genuine, altered: genuine == {"artefacts": genuine.get("artefacts"), **altered}
+    ),
     Harmless(r"precision", "the checker's working precision", always),
     Harmless(r"claim\.supremum(\.(lower|upper))?", "a wider interval, or none", wider),
     Harmless(r"claim\.supremum\.maximiser(\..*)?", "a record that reaches the lower end too", always),
@@ -639,6 +849,7 @@ HARMLESS = (
     Harmless(r"method(\..*)?", "another way to prove the claim", same_claim),
     Harmless(r"parts\.\d+\.cover(\..*)?", "another cover that proves the claim", same_claim),
     Harmless(r"parts\.\d+\.rounding", "a rounding that drawing keeps to", no_finer_rounding),
+    Harmless(r"inputs\.loss\..*", "another loss of an author, of which the claim is true", true_of_an_author),
     Harmless(r"data\.(psi_max|expected_sample_size.*)", "figures with room to spare", larger_figures),
     Harmless(r"inputs\.table\..*", "another table within (ε, δ)", rows_within),
     Harmless(
@@ -1141,7 +1352,8 @@ def within_the_genuine_cover(genuine: Body, altered: Body) -> bool:
             return False
         for share in range(1, 41):
             size = mpmath.mpf(share) / 40 * number(str(radius))
-            point, cell = {f"norm {p}": size for p in ("1", "2", "inf")}, cell_of(old["cover"], size)
+            used = orders(new["rate"]) | orders(new["loss"]["parameter"])
+            point, cell = {f"norm {p}": size for p in used}, cell_of(old["cover"], size)
             rate = value(new["rate"], point)
             parameter = value(new["loss"]["parameter"], point | {"weight": 1 / rate if new["weighted"] else 1})
             if rate > number(cell["rate"]) or parameter > number(cell["parameter"]):
