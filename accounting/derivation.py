@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from enum import Enum
 from typing import final
 
-from attrs import frozen
+from attrs import field, frozen
 
 from .display import EXACT_UP_TO, shorten
 
@@ -87,16 +87,27 @@ class Derivation(ABC):
         """All assumptions, in order of first appearance, each once."""
         return tuple(dict.fromkeys(self._walk()))
 
+    @property
+    @abstractmethod
+    def counted_by(self) -> object:
+        """The account beside which alone this step holds, as it has counted what it states; None for all others."""
+
     def rests_on(self, theorem: Theorem) -> bool:
         """Whether `theorem` was applied anywhere in the derivation but below one that holds `whatever_is_paid`."""
+        return any(step.theorem == theorem for step in self._steps())
+
+    def holds_beside(self, account: object) -> bool:
+        """Whether everything `CHOSEN` in it was counted by this account, itself and no copy; True where nothing was."""
+        return all(step.counted_by is account for step in self._steps() if step.theorem == CHOSEN)
+
+    def _steps(self) -> Iterator[Derivation]:
+        """All of the derivation but what is below a theorem that holds `whatever_is_paid`."""
         left: list[Derivation] = [self]
         while left:
             found = left.pop()
-            if found.theorem == theorem:
-                return True
+            yield found
             if found.theorem not in _WHATEVER_IS_PAID:
                 left.extend(found.premises)
-        return False
 
     def about(self, whose: str) -> Derivation:
         """Return the derivation with its assumptions named as those of `whose`, beside assumptions of the same name."""
@@ -104,6 +115,7 @@ class Derivation(ABC):
             self.theorem,
             tuple(premise.about(whose) for premise in self.premises),
             tuple(Assumption(f"{whose}: {assumed.name}", assumed.value) for assumed in self.own_assumptions),
+            _Counter(self.counted_by),
         )
 
     def _walk(self) -> Iterator[Assumption]:
@@ -118,11 +130,23 @@ class Derivation(ABC):
 
 
 @final
+class _Counter:
+    """Holds an account, which is never copied: a copy and a pickle of this hold none."""
+
+    def __init__(self, account: object = None) -> None:
+        self.account = account
+
+    def __reduce__(self) -> tuple[type[_Counter], tuple[()]]:
+        return _Counter, ()
+
+
+@final
 @frozen(str=False)
 class _Derived(Derivation):
     _theorem: Theorem
     _premises: tuple[Derivation, ...]
     _own_assumptions: tuple[Assumption, ...]
+    _counter: _Counter = field(factory=_Counter, eq=False, repr=False)
 
     @property
     def theorem(self) -> Theorem:
@@ -135,6 +159,10 @@ class _Derived(Derivation):
     @property
     def own_assumptions(self) -> tuple[Assumption, ...]:
         return self._own_assumptions
+
+    @property
+    def counted_by(self) -> object:
+        return self._counter.account
 
 
 @final
@@ -172,3 +200,13 @@ EX_POST = Theorem("law", "at released values as they came out, which filters and
 
 CHOSEN = Theorem("law", "chosen from earlier releases of an adaptive run, whose filter has counted them")
 """What the cost of a parameter rests on that an adaptive run chose: it is nothing beside that run alone."""
+
+
+def chosen_in(account: object, counted: Assumption) -> Derivation:
+    """`CHOSEN` of what was released under an account.
+
+    Args:
+        account: what has counted the releases; by whom costs that rest on this may be paid, and by nobody else.
+        counted: under which budget or plan.
+    """
+    return _Derived(CHOSEN, (), (counted,), _Counter(account))

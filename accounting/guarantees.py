@@ -103,19 +103,33 @@ def refuse_ex_post(parameter: str, cost: Guarantee[Any, Any, Any]) -> None:
     Raises:
         InvalidValue: for such a cost, and what was concluded from one.
     """
-    if cost.derivation.rests_on(CHOSEN):
-        raise InvalidValue(
-            parameter,
-            f"what was counted elsewhere: {cost.bound}",
-            "a guarantee, which says all that a release costs",
-            "Its account has the guarantee of everything that it paid for, what it chose included: run.guarantee",
-        )
+    refuse_counted_elsewhere(parameter, cost)
     if cost.derivation.rests_on(EX_POST):
         raise InvalidValue(
             parameter,
             f"what a run cost at released values: {cost.bound}",
             "a guarantee, which holds for every value that could have been released",
             "Declare the values' range, Released(value, cost, within=(low, high)); or pay through a filter",
+        )
+
+
+def refuse_counted_elsewhere(parameter: str, cost: Guarantee[Any, Any, Any], account: object = None) -> None:
+    """Refuse what a run cost beside another account, which has counted what some of its parameters tell.
+
+    Args:
+        parameter: where the cost was given.
+        cost: what is to be paid, or composed.
+        account: what is to pay it; None where nothing of it was counted before.
+
+    Raises:
+        InvalidValue: for such a cost, what was concluded from one, and one that was copied or stored.
+    """
+    if cost.derivation.rests_on(CHOSEN) and (account is None or not cost.derivation.holds_beside(account)):
+        raise InvalidValue(
+            parameter,
+            f"what was counted elsewhere: {cost.bound}",
+            "a guarantee, which says all that a release costs",
+            "Its account has the guarantee of everything that it paid for, what it chose included: run.guarantee",
         )
 
 

@@ -208,4 +208,4 @@ def _more_than(least: int, times: int, chance: float) -> float:
             value *= lower * upper
         if abs(lower * upper - 1.0) < _CLOSE:
             break
-    return math.exp(lead) / a * value
+    return math.exp(min(lead, math.log(a))) / a * value  # which it is at most, however large numbers round

@@ -18,7 +18,7 @@ from ..derivation import Assumption, Derivation, Theorem, whatever_is_paid
 from ..display import Displayed
 from ..enclosures import Truth
 from ..errors import InvalidType, InvalidValue
-from ..guarantees import Guarantee, require
+from ..guarantees import Guarantee, refuse_counted_elsewhere, require
 from ..notions import Approximate, Bound, GaussianDP, Pure, Renyi, ZeroConcentrated
 from ..relations import Protection, Relation, Unit, require_same
 from ..sampling.domains import NormBall
@@ -172,9 +172,10 @@ class Filter(SpendingState, ABC, Generic[B, R, U]):
 
         Raises:
             InvalidType: for a cost in another notion.
-            InvalidValue: for one with another relation, unit or domain.
+            InvalidValue: for one with another relation, unit or domain, and beside another account.
             SecondAccount: in a forked process.
         """
+        self._require_countable(cost)
         with self._own():
             return self.exceeded(self._sums, cost)
 
@@ -190,6 +191,7 @@ class Filter(SpendingState, ABC, Generic[B, R, U]):
             BudgetExceeded: unless the costs provably stay within the budget.
             InvalidType, InvalidValue, SecondAccount: as `would_exceed`.
         """
+        self._require_countable(cost)
         with self._own():
             self._sums = self.after(self._sums, cost)
             self._premises[cost.derivation] = None
@@ -362,6 +364,11 @@ class Filter(SpendingState, ABC, Generic[B, R, U]):
             "a cost that the budget still covers",
             f"{spent}; nothing was spent. Ask for less, or stop here: the guarantee stands",
         )
+
+    def _require_countable(self, cost: Guarantee[B, R, U]) -> None:
+        """Raise unless this account may pay the cost: beside another one it says too little."""
+        self._check(cost)
+        refuse_counted_elsewhere("cost", cost, self)
 
     def _check(self, cost: Guarantee[B, R, U]) -> None:
         require_cost(cost, self._kind(), (self.relation, self.unit), self.domain)

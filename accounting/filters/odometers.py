@@ -18,7 +18,7 @@ from ..display import Displayed
 from ..enclosures import Enclosure
 from ..errors import InvalidValue
 from ..exact import Number
-from ..guarantees import Guarantee, require
+from ..guarantees import Guarantee, refuse_counted_elsewhere, require
 from ..notions import Pure, Renyi, ZeroConcentrated
 from ..relations import Relation, Unit
 from ..sampling.domains import NormBall
@@ -75,8 +75,9 @@ class _Account(SpendingState, Generic[R, U]):
         self._totals = [Enclosure.of(0, precision=PRECISION)] * size
         self._premises: dict[Derivation, None] = {}
 
-    def check(self, cost: object, kind: type[Any]) -> None:
+    def check(self, cost: Guarantee[Any, R, U], kind: type[Any]) -> None:
         require_cost(cost, kind, (self.relation, self.unit), self.domain)
+        refuse_counted_elsewhere("cost", cost)
 
     def add(self, amounts: Sequence[Enclosure], premises: Sequence[Derivation]) -> None:
         with self._own():

@@ -135,6 +135,8 @@ def _grid(law: Law) -> _Grid:
     high = float(losses[present > _LEFT_OUT / 100].max(initial=mean))
     spacing = _power_of_two(_FINE * scale)
     low, high = max(low, -_FARTHEST), min(high, _FARTHEST)
+    if low > high:
+        raise InvalidValue("losses", mean, f"losses of which some lie within {_FARTHEST:g} of 0")
     return _Grid(spacing, math.floor(low / spacing) - 1, math.ceil(high / spacing) + 1, scale)
 
 
@@ -387,6 +389,8 @@ def _tidied(
 ) -> Above:
     """Cut off both ends, and spread rare large values onto coarser lattices, step 5."""
     there = np.flatnonzero(masses)
+    if not there.size:  # all mass lies beyond the lattice
+        raise InvalidValue("spacing", spacing, "a lattice that some mass lies on")
     first, masses = first + int(there[0]), masses[there[0] : there[-1] + 1].copy()
     losses = np.asarray((first + np.arange(masses.size)) * spacing, dtype=np.float64)
     values = np.asarray(bulk.exp(losses))

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+from datetime import timedelta
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from certdp.accounting.accountants import RENYI, ZERO_CONCENTRATED
-from certdp.accounting.conversions import best_order
+from certdp.accounting.conversions import best_order, pure_to_zero_concentrated
 from certdp.accounting.derivation import Theorem
 from certdp.accounting.enclosures import Enclosure, Truth
 from certdp.accounting.errors import InvalidType, InvalidValue
@@ -18,7 +22,9 @@ from certdp.accounting.filters import (
     BudgetExceeded,
     GaussianFilter,
     PureFilter,
+    PureOdometer,
     RenyiFilter,
+    RenyiOdometer,
     ZeroConcentratedFilter,
 )
 from certdp.accounting.guarantees import Guarantee, compose, for_groups
@@ -28,10 +34,13 @@ from certdp.accounting.provenance import Public, Released
 from certdp.accounting.relations import ADD_REMOVE, ELEMENT, RECORD, REPLACE, ZERO_OUT, Change, User
 from certdp.accounting.sampling.domains import NormBall
 from certdp.accounting.sampling.releases import ResampleEach, SampleOnce
+from certdp.accounting.stored.guarantees import guarantee_from_json, guarantee_to_json
 from certdp.accounting.units import Delta, Epsilon
+from certdp.ledger import Ledger, LedgerRequest
 from certdp.mechanisms.count import Count
 from certdp.mechanisms.gaussian_sum import GaussianSum
 from certdp.mechanisms.laplace_sum import LaplaceSum
+from certdp.plugins.contract import Coins
 from certdp.runs.adaptive import AdaptiveRun, DominatedRun, NoAccountant
 from certdp.runs.ex_post import ExPostRun
 from certdp.runs.plan import Plan
@@ -252,6 +261,43 @@ class TestNoAccountant:
             for ask in (compose, lambda marked: Released(3, marked, within=(1, 5))):
                 with pytest.raises(InvalidValue, match="counted elsewhere"):
                     ask(marked)
+
+    def test_a_cost_counted_beside_one_account_is_paid_by_no_other(self, tmp_path: Path) -> None:
+        """Beside its own account the cost says all: the others would state less than the chosen scale tells."""
+        run, other = pure_run(3), pure_run(3)
+        cost = run.cost(laplace(run.chosen(3)))
+        rule = PureFilter(Pure(Enclosure.of(3)), relation=ADD_REMOVE, unit=RECORD, domain=BALL)
+        held = Ledger.create(tmp_path / "a.ledger", rule, data="people")
+        one = {"relation": ADD_REMOVE, "unit": RECORD, "domain": BALL}
+        odometer, at_orders = PureOdometer(**one), RenyiOdometer([2], "1e-6", **one)
+        line = run.chosen(3).cost, pure_to_zero_concentrated(cost)
+        foreign = {
+            "filter": [other.filter.spend, other.filter.would_exceed],
+            "ledger": [
+                lambda cost: held.pay(cost, request="a"),
+                lambda cost: held.reserve(cost, request="a", expires=timedelta(hours=1)),
+                lambda cost: held.release(cost, lambda: b"", request="a"),
+                lambda cost: LedgerRequest(held, "a").pay(cost, plan="a", coins=Coins()),
+                held.would_exceed,
+            ],
+            "odometer": [odometer.charge, lambda _: at_orders.charge_line(line[1])],
+        }
+        for pay in [way for ways in foreign.values() for way in ways]:
+            for marked in (cost, line[0], for_groups(cost, 1)):
+                with pytest.raises(InvalidValue, match="counted elsewhere"):
+                    pay(marked)
+        stored = guarantee_from_json(guarantee_to_json(cost))
+        for copied in (pickle.loads(pickle.dumps(cost)), copy.deepcopy(cost), stored):
+            assert copied == cost
+            with pytest.raises(InvalidValue, match="counted elsewhere"):
+                run.filter.spend(copied)
+        assert (other.filter.number, held.number, run.filter.number) == (0, 0, 0)
+        run.filter.spend(cost)
+        assert run.filter.number == 1
+        shared = AdaptiveRun(ledger=held)
+        held.pay(shared.cost(laplace(shared.chosen(3))), request="b")
+        assert held.number == 1
+        assert held.verify().sound
 
     def test_the_budget_is_a_guarantee_whatever_was_paid(self) -> None:
         run = pure_run(5)

@@ -15,7 +15,7 @@ from ..accounting.enclosures import Truth
 from ..accounting.errors import InvalidType, InvalidValue, known_keywords
 from ..accounting.filters import Filter, Remaining
 from ..accounting.filters.states import sums_to_json
-from ..accounting.guarantees import Guarantee, require
+from ..accounting.guarantees import Guarantee, refuse_counted_elsewhere, require
 from ..accounting.notions import Bound
 from ..accounting.stored import canonical, derivation_from_json
 from ..durable.files import digest_of
@@ -303,6 +303,8 @@ class Ledger:
         Raises:
             InvalidType, InvalidValue: for a cost in another notion, and with another relation, unit or domain.
         """
+        require("cost", cost, Guarantee, "Ask about the guarantee of what is released")
+        refuse_counted_elsewhere("cost", cost, self)
         with self._reading() as turn:
             return self.rule.exceeded(turn.sums, cost)
 
@@ -389,6 +391,7 @@ class Ledger:
     ) -> Payment:
         kept = None if certificate is None else digest_of(certificate)
         terms = Terms(request=request, data=self.data, mode=mode, cost=cost, plan=plan, certificate=kept, uses=uses)
+        refuse_counted_elsewhere("cost", cost, self)
         attempt = secrets.token_hex(16)
         until = None if expires is None else self._clock() + expires
         try:

@@ -14,7 +14,7 @@ from attrs import evolve
 from numpy.typing import ArrayLike
 
 from ..accounting.accountants import BEST, Accountant
-from ..accounting.derivation import CHOSEN, Assumption, Derivation, Theorem, whatever_is_paid
+from ..accounting.derivation import Assumption, Derivation, Theorem, chosen_in, whatever_is_paid
 from ..accounting.enclosures import Enclosure, Truth
 from ..accounting.errors import InvalidType, InvalidValue
 from ..accounting.filters import Filter, Spent
@@ -164,7 +164,7 @@ class AdaptiveRun(SpendingState, Generic[B, R, U]):
         No plan accepts it, for a plan is fixed beforehand; nor does a run with another account, whose budget would not
         say what the parameter tells.
         """
-        paid = CHOSEN.conclude(assumptions=[Assumption("counted under the budget", str(self.filter.budget))])
+        paid = chosen_in(self._account, Assumption("counted under the budget", str(self.filter.budget)))
         nothing = Pure(Enclosure.of(0))
         cost = Guarantee(bound=nothing, relation=self.filter.relation, unit=self.filter.unit, derivation=paid)
         return Released(value, Payment(cost, self._account))
@@ -333,7 +333,7 @@ class DominatedRun(SpendingState):
 
     def chosen(self, value: T) -> Released[T]:
         """A parameter that was computed from this run's releases: free here, because the plan accounts for them."""
-        paid = CHOSEN.conclude(assumptions=[Assumption("counted in a plan declared beforehand")])
+        paid = chosen_in(self, Assumption("counted in a plan declared beforehand"))
         nothing = Pure(Enclosure.of(0))
         cost = Guarantee(bound=nothing, relation=self.plan.relation, unit=RECORD, derivation=paid)
         return Released(value, Payment(cost, self))

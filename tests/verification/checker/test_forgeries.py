@@ -141,7 +141,7 @@ SAMPLES: SampledRun[Any] = SampledRun(
 LATTICE = SampledRun(
     mechanism=DiscreteGaussian(scale=Public(8)), sampler=Full(), releases=ResampleEach(3), domain=ball(2)
 )
-RESPONSES = SampledRun(mechanism=RandomisedResponse(epsilon=Public(1), categories=Public(3)), sampler=Full())
+RESPONSES = SampledRun(mechanism=RandomisedResponse(epsilon=Public(1), categories=Public(2)), sampler=Full())
 NOISY = SampledRun(mechanism=LAPLACE, sampler=TENTH, releases=ResampleEach(2), domain=ball(1))
 
 
@@ -218,7 +218,8 @@ def of_two(body: Body) -> None:
     """A claim of one record, for groups of two."""
     claim = body["claim"]
     epsilon, delta = Fraction(claim["epsilon"]), Fraction(claim["delta"])
-    claim |= {"group": 2, "epsilon": str(2 * epsilon), "delta": str(delta * (1 + math.ceil(math.exp(epsilon))))}
+    more = 1 + Fraction(math.exp(epsilon) * (1 + 1e-12))
+    claim |= {"group": 2, "epsilon": str(2 * epsilon), "delta": str(delta * more)}
     body["theorem"] += " and group privacy"
     body["assumptions"].append({"name": "group size", "value": "2"})
 
@@ -622,7 +623,7 @@ def number(text: Any) -> Any:
 def value(tree: Any, point: dict[str, Any]) -> Any:
     """An expression at a point, in mpmath."""
     operation, *rest = tree
-    if operation in ("weight", "norm", "rounding"):
+    if operation in ("weight", "norm", "order", "rounding"):
         return point[" ".join(tree)]
     if operation == "constant":
         return number(rest[0])
@@ -642,39 +643,52 @@ def value(tree: Any, point: dict[str, Any]) -> Any:
 
 
 def orders(tree: Any) -> set[str]:
-    """The orders of the norms in an expression."""
-    if not isinstance(tree, list):
-        return set()
-    return {tree[1]} if tree[0] == "norm" else set().union(*map(orders, tree))
+    """The orders of the norms in an expression, or in a cover."""
+    match tree:
+        case ["norm", str(order)]:
+            return {order}
+        case {"coordinate": coordinate, "below": below, "above": above}:
+            own = re.fullmatch(r"norm\((.*)\)", coordinate)
+            return orders(below) | orders(above) | ({own[1]} if own else set())
+        case list():
+            return set().union(*map(orders, tree))
+    return set()
+
+
+def records_of(domain: Body, used: set[str]) -> Iterator[dict[str, Any]]:
+    """The norms used of records of a domain, some of whose coordinates are alike and the others 0."""
+    dimension, own = domain["dimension"] or 2**53, domain["norm"]
+    for count in {dimension} | {2**power for power in range(0, 54, 6) if 2**power <= dimension}:
+        ratios = {f"norm {p}": mpmath.mpf(count) ** (inverse(p) - inverse(own)) for p in used}
+        for part in range(21):
+            yield {name: ratio * number(domain["radius"]) * part / 20 for name, ratio in ratios.items()}
 
 
 def losses(tree: Any, domain: Body) -> Iterator[Any]:
-    """What records of a domain lose: some of their coordinates are alike, the others 0, and roundings are extreme."""
-    dimension = domain["dimension"] or 2**53
-    own, used = domain["norm"], orders(tree)
-    for count in {dimension} | {2**power for power in range(0, 54, 6) if 2**power <= dimension}:
-        ratios = {f"norm {p}": mpmath.mpf(count) ** (inverse(p) - inverse(own)) for p in used}
-        for part, rate, weight in product(range(21), (-1, 1), (-1, 1)):
-            norms = {name: ratio * number(domain["radius"]) * part / 20 for name, ratio in ratios.items()}
-            with contextlib.suppress(ZeroDivisionError):  # a rate of 0 has no weight: such a record is never drawn
-                yield value(tree, norms | {"weight": 1, "rounding rate": rate, "rounding weight": weight})
+    """What such records of a domain lose, and where roundings are extreme."""
+    for norms, rate, weight in product(records_of(domain, orders(tree)), (-1, 1), (-1, 1)):
+        with contextlib.suppress(ZeroDivisionError):  # a rate of 0 has no weight: such a record is never drawn
+            yield value(tree, norms | {"weight": 1, "rounding rate": rate, "rounding weight": weight})
 
 
 def inverse(order: str) -> Any:
     return 0 if order == "inf" else 1 / number(order)
 
 
-def order_of(norm: str) -> float:
-    return float("inf") if norm == "inf" else float(Fraction(norm))
+def columns(body: Body) -> int | None:
+    """How many columns records have: as the domain says, or as the mechanisms that take no others."""
+    stated = [body["claim"]["domain"]["dimension"], *(part["loss"].get("dimension") for part in body["parts"])]
+    return next((count for count in stated if count is not None), None)
 
 
 def another_domain(genuine: Body, altered: Body) -> bool:
     """A composed run's is smaller; elsewhere no record that is tried loses, or is moved by, more than is stated."""
     if "parts" in altered:
         old, new = genuine["claim"]["domain"], altered["claim"]["domain"]
-        free = {"radius": "", "norm": ""}  # a ball of a smaller p lies within that of a larger one
-        inside = order_of(new["norm"]) <= order_of(old["norm"]) and Fraction(new["radius"]) <= Fraction(old["radius"])
-        return old | free == new | free and inside
+        dimension = columns(altered)
+        grown = inverse(old["norm"]) - inverse(new["norm"])  # d^this is how far a ball of another p reaches
+        beyond = 1 if grown <= 0 else mpmath.inf if dimension is None else mpmath.mpf(dimension) ** grown
+        return columns(genuine) == dimension and number(new["radius"]) * beyond <= number(old["radius"])
     inputs = altered["inputs"]
     with mpmath.workprec(200):
         if "shift" in inputs:
@@ -766,7 +780,10 @@ def true_of_one_response(genuine: Body, altered: Body) -> bool:
 
 
 def true_of_an_author(genuine: Body, altered: Body) -> bool:
-    return genuine["mechanism"]["distribution"] != "certdp" and another_domain(genuine, altered)
+    """The verdict names the author whose loss it is, and no record that is tried exceeds what is claimed of it."""
+    named = next(plugin["distribution"] for _, _, plugin in plugins(altered))
+    own = named != "certdp" and f"distribution '{named}'" in verdict_on(altered).reason
+    return own and true_numerically(genuine, altered)
 
 
 def no_finer_rounding(genuine: Body, altered: Body) -> bool:
@@ -820,6 +837,11 @@ def rows_within(genuine: Body, altered: Body) -> bool:
     )
 
 
+def but_for_columns(genuine: Body, altered: Body) -> bool:
+    old, new = ({**body["mechanism"]["options"], "clusters": "", "dimension": ""} for body in (genuine, altered))
+    return old == new
+
+
 OF_ITSELF = {"gradient norms", "parameters", "profile assumed"}
 PLUGIN = r"(parts\.\d+\.)?(mechanism|sampler)"
 HARMLESS = (
@@ -849,7 +871,23 @@ HARMLESS = (
     Harmless(r"method(\..*)?", "another way to prove the claim", same_claim),
     Harmless(r"parts\.\d+\.cover(\..*)?", "another cover that proves the claim", same_claim),
     Harmless(r"parts\.\d+\.rounding", "a rounding that drawing keeps to", no_finer_rounding),
-    Harmless(r"inputs\.loss\..*", "another loss of an author, of which the claim is true", true_of_an_author),
+    Harmless(
+        r"(inputs\.loss|parts\.\d+\.loss\.parameter)\..*",
+        "another loss of an author, of which the claim is true",
+        true_of_an_author,
+    ),
+    Harmless(
+        r"(parts\.\d+\.)?mechanism\.(distribution|evidence)",
+        "another author, or what one says of a loss: the verdict takes it from whom it names",
+        true_of_an_author,
+    ),
+    Harmless(
+        r"(inputs\.)?released_cost(\.(epsilon|delta))?",
+        "what releasing constants cost is taken as stated, and the claim is the one that contains it",
+        lambda genuine, altered: (
+            genuine["claim"] == altered["claim"] and "constants cost is taken as stated" in verdict_on(altered).reason
+        ),
+    ),
     Harmless(r"data\.(psi_max|expected_sample_size.*)", "figures with room to spare", larger_figures),
     Harmless(r"inputs\.table\..*", "another table within (ε, δ)", rows_within),
     Harmless(
@@ -860,9 +898,9 @@ HARMLESS = (
         ),
     ),
     Harmless(
-        r"mechanism\.options\.(clusters|dimension)|sampler\.options\.radius",
-        "an option on which loss and rate do not depend, and which the assumptions state as it is",
-        lambda genuine, altered: bool(genuine["inputs"] == altered["inputs"]),
+        r"mechanism\.options(\.(clusters|dimension))?|sampler\.options\.radius",
+        "an option on which loss and rate do not depend, and which the assumptions state as it is, or may be left out",
+        lambda genuine, altered: genuine["inputs"] == altered["inputs"] and but_for_columns(genuine, altered),
     ),
     Harmless(
         r"mechanism\.options(\.largest)?",
@@ -876,8 +914,8 @@ HARMLESS = (
     ),
     Harmless(
         r"parts\.\d+\.loss\.spread",
-        "how far squares of all noise are compared, which a proof without a dimension does not do",
-        lambda genuine, altered: bool(genuine["parts"][0]["loss"]["dimension"] is None),
+        "how far squares of all noise are compared, from 1 on: any proves the claim or does not",
+        same_claim,
     ),
     Harmless(
         r"parts\.0\.mechanism\.options\.granularity",
@@ -1331,32 +1369,36 @@ def rescaled(tree: Any, old: str, new: str, way: Way = ()) -> Any:
     return tree
 
 
-def cell_of(cover: Body, size: Any) -> Body:
-    """The leaf that holds a record all of whose norms are alike."""
+def cell_of(cover: Body, point: dict[str, Any]) -> Body:
+    """The leaf that holds a record of these norms."""
     while "coordinate" in cover:
-        place = size if cover["coordinate"].startswith("norm") else 1
+        own = re.fullmatch(r"norm\((.*)\)", cover["coordinate"])
+        place = point[f"norm {own[1]}"] if own else 1
         cover = cover["below" if place <= number(cover["at"]) else "above"]
     return cover
+
+
+def within_cell(old: Body, new: Body, most: Any, point: dict[str, Any]) -> bool:
+    """Whether a record's parameter, or each of its divergences at the genuine orders, is at most that of a cell."""
+    orders, tops = (old["orders"], most) if "orders" in old else ((1,), (most,))
+    parameters = [value(new["parameter"], point | {"order": number(order)}) for order in orders]
+    return all(parameter <= number(top) for parameter, top in zip(parameters, tops, strict=True))
 
 
 def within_the_genuine_cover(genuine: Body, altered: Body) -> bool:
     """A composed run that loses no more at records tried than cells of the genuine one state, in no more releases."""
     if not no_smaller(genuine, altered):
         return False
-    domains = [body["claim"]["domain"] or {"radius": "1"} for body in (genuine, altered)]
-    radius = Fraction(domains[1]["radius"])
-    if radius > Fraction(domains[0]["radius"]):
-        return False
+    domain = altered["claim"]["domain"] or {"norm": "2", "radius": "1", "dimension": None}
     for old, new in zip(genuine["parts"], altered["parts"], strict=True):
         if new["steps"] > old["steps"] or (new["weighted"], new["resample"]) != (old["weighted"], old["resample"]):
             return False
-        for share in range(1, 41):
-            size = mpmath.mpf(share) / 40 * number(str(radius))
-            used = orders(new["rate"]) | orders(new["loss"]["parameter"])
-            point, cell = {f"norm {p}": size for p in used}, cell_of(old["cover"], size)
-            rate = value(new["rate"], point)
-            parameter = value(new["loss"]["parameter"], point | {"weight": 1 / rate if new["weighted"] else 1})
-            if rate > number(cell["rate"]) or parameter > number(cell["parameter"]):
+        for point in records_of(domain, orders([new["rate"], new["loss"]["parameter"]]) | orders(old["cover"])):
+            cell, rate = cell_of(old["cover"], point), value(new["rate"], point)
+            if not rate:
+                continue  # such a record is never drawn
+            point["weight"] = 1 / rate if new["weighted"] else 1
+            if rate > number(cell["rate"]) or not within_cell(old["loss"], new["loss"], cell["parameter"], point):
                 return False
     return True
 
