@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import math
 from fractions import Fraction
-from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from certdp import (
     Outside,
     Public,
 )
-from certdp.accounting.errors import InvalidValue
+from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.correlated_noise import (
     CorrelatedRun,
     CyclicPoisson,
@@ -75,9 +75,9 @@ def test_the_noise_of_the_sums_has_the_covariance_of_the_inverse(strategy: Strat
         inverse = np.linalg.inv(strategy.matrix)
         variances, seen = inverse @ inverse.T, found @ found.T / columns
         scale = np.sqrt(np.outer(np.diagonal(variances), np.diagonal(variances)))
-        assert (np.abs(seen - variances) <= 6 * sqrt(2 / columns) * scale).all()
+        assert (np.abs(seen - variances) <= 6 * math.sqrt(2 / columns) * scale).all()
         return
-    assert (np.abs(seen / variances - 1) <= 6 * sqrt(2 / columns)).all()
+    assert (np.abs(seen / variances - 1) <= 6 * math.sqrt(2 / columns)).all()
 
 
 def test_released_rows_are_on_the_grid_of_records_and_entries() -> None:
@@ -147,6 +147,30 @@ def test_who_takes_part_is_checked_before_anything_is_drawn() -> None:
         turns.add([[1.0]], [7])
 
 
+@pytest.mark.parametrize(
+    "again",
+    [[7], ["7"], np.array([7], dtype=np.uint8), np.array(["7"]), np.array([7], dtype=object), (7,), [np.int64(7)]],
+)
+def test_a_member_is_known_again_however_its_name_is_written(again: Any) -> None:
+    for first in ([7], ["7"], [7, "another"], ["another", 7]):
+        steps = run_of(participation=Participation(times=1)).begin(1, coins=Coins.seeded(7))
+        steps.add([[1.0]] * len(first), first)
+        with pytest.raises(InvalidValue, match="members"):
+            steps.add([[1.0]], again)
+        assert steps.step == 1
+
+
+@pytest.mark.parametrize(
+    "names", [[math.nan], [1.5, "a"], [True], [None], [b"a"], [object()], np.array([0], dtype="datetime64[D]"), [[1]]]
+)
+def test_a_member_that_might_not_be_known_again_is_refused(names: Any) -> None:
+    """NaN is equal to nothing: it could take part in every step."""
+    steps = run_of(participation=Participation(times=1)).begin(1, coins=Coins.seeded(7))
+    with pytest.raises(InvalidType, match="whole numbers or texts"):
+        steps.add([[1.0]] * len(names), names)
+    assert steps.step == 0
+
+
 def test_a_run_ends_after_its_steps() -> None:
     run = run_of(ToeplitzStrategy([1], 1), Participation(times=1))
     steps = run.begin(1, coins=Coins.seeded(8))
@@ -163,7 +187,7 @@ def test_a_record_takes_part_as_often_as_stated_when_it_is_drawn() -> None:
     sometimes = run_of(ToeplitzStrategy([1], 12), CyclicPoisson(groups=4, rate="0.5")).schedule(
         4000, coins=Coins.seeded(10)
     )
-    assert abs(sum(map(len, sometimes)) / 4000 - 1.5) < 5 * sqrt(0.75 / 4000)
+    assert abs(sum(map(len, sometimes)) / 4000 - 1.5) < 5 * math.sqrt(0.75 / 4000)
 
 
 def test_releases_need_a_domain_and_entries_on_the_grid() -> None:

@@ -145,7 +145,7 @@ class CorrelatedRun(RunPart[Record]):
             case Participation(times=times, apart=apart):
                 who = f"each record in at most {times:,} of them, at least {apart:,} apart"
             case CyclicPoisson(groups=groups, rate=rate):
-                who = f"each record in the turns of one of {groups:,} groups, drawn at rate {float(rate):.6g}"
+                who = f"each record in the turns of one of {groups:,} groups, drawn at rate {float(rate)!r}"
         return mechanism, f"correlated noise by {self.strategy}", f"{self.steps:,} steps, {who}"
 
     @cached_property

@@ -8,7 +8,7 @@ is correctly rounded: so a row of C·x + z is the real-valued one, rounded, and 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, Protocol, final
 
@@ -17,7 +17,7 @@ from attrs import Factory, define
 from numpy.typing import ArrayLike, NDArray
 
 from ..accounting.enclosures.arguments import whole
-from ..accounting.errors import InvalidValue
+from ..accounting.errors import InvalidType, InvalidValue
 from ..accounting.exact import Floats, python_int
 from ..accounting.filters.spending import SpendingState, owned
 from ..accounting.norms import Norm
@@ -105,7 +105,7 @@ class CorrelatedSteps(SpendingState):
         self._sums: deque[NDArray[Any]] = deque(maxlen=strategy.bands)
         in_tree = isinstance(strategy, TreeStrategy)
         self._estimate: _Estimate = _Summed() if in_tree else _Solved(deque(maxlen=strategy.bands))
-        self._turns: dict[Hashable, tuple[int, int]] = {}
+        self._turns: dict[str, tuple[int, int]] = {}
         self._released = 0
 
     @property
@@ -120,12 +120,14 @@ class CorrelatedSteps(SpendingState):
 
         Args:
             records: matrix (m, d) of what the members add, such as their gradients; m may be 0.
-            members: who they are: m different whole numbers or texts, the same for the same record in every step.
+            members: who they are: m different whole numbers or texts, the same for the same record in every step; a
+                number is the same as its text.
 
         Returns:
             The d entries of the step's row of x + C⁻¹·z.
 
         Raises:
+            InvalidType: for members of another kind, which might not be known again; nothing is released.
             InvalidValue: after the last step, for records of another shape, and for a member that has taken part too
                 often, too lately, or in the turns of another group; nothing is released.
         """
@@ -136,7 +138,7 @@ class CorrelatedSteps(SpendingState):
         matrix = matrix_within(records, self._domain)
         if matrix.shape[1] != self._columns:
             raise InvalidValue("records", f"{matrix.shape[1]} columns", f"{self._columns} columns, as in every step")
-        names = np.asarray(members).reshape(-1).tolist()
+        names = _names(members)
         if len(names) != len(matrix) or len(set(names)) != len(names):
             raise InvalidValue("members", f"{len(set(names))} names", f"{len(matrix)} different ones, one a record")
         turns = {name: self._turn(name) for name in names}
@@ -147,7 +149,7 @@ class CorrelatedSteps(SpendingState):
         self._turns.update(turns)
         return self._release(totals)
 
-    def _turn(self, name: Hashable) -> tuple[int, int]:
+    def _turn(self, name: str) -> tuple[int, int]:
         """How often it will have taken part, and when last.
 
         Raises:
@@ -183,3 +185,13 @@ class CorrelatedSteps(SpendingState):
             met, noise = [(entry, x.astype(object)) for entry, x in met], noise.astype(object)
         cells = sum((entry * x for entry, x in met), noise)
         return np.asarray(cells.astype(np.float64) * float(fine))
+
+
+def _names(members: ArrayLike) -> list[str]:
+    """What tells members apart, in this step and from those before: not a number that no number is equal to."""
+    given: Any = np.asarray(members).reshape(-1).tolist() if hasattr(members, "__array__") else members
+    names = [name.item() if isinstance(name, np.generic) else name for name in given]
+    if other := {type(name) for name in names} - {int, str}:
+        kinds = ", ".join(sorted(kind.__name__ for kind in other))
+        raise InvalidType("members", kinds, "whole numbers or texts", "Give each record an id of its own")
+    return list(map(str, names))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from math import prod
+from math import log, prod
 
 import pytest
 from hypothesis import given
@@ -16,6 +16,8 @@ from certdp.accounting.accountants.splits import (
     Split,
     delta_at_best_scale,
     epsilon_at_best_scale,
+    for_delta,
+    for_epsilon,
     joined,
     left_over,
     smallest_scale,
@@ -285,3 +287,48 @@ def test_the_scale_with_the_least_estimate_is_found(pair: Pair) -> None:
     epsilon_at_best_scale(split, delta, bound, lambda shares, _: abs(total_epsilon(shares).upper_float - wanted))
     assert split.at(low) in tried
     assert min(abs(total_epsilon(shares).upper_float - wanted) for shares in tried) <= 0.05 * wanted
+
+
+# Which scales are looked at
+
+
+def unheeded(shares: Sequence[Share], _: Enclosure) -> float:
+    return float(total_epsilon(shares).upper)
+
+
+@pytest.mark.parametrize(("times", "searched"), [(1, 1), (2, 2), (7, 2)])
+def test_larger_scales_are_searched_where_there_are_several_releases(times: int, searched: int) -> None:
+    split = Split.of(Repeated(GaussianPair(Enclosure.of("1/2")), times))
+    assert split is not None
+    assert len(for_epsilon(split, DELTA, unheeded)) == searched
+
+
+@pytest.mark.parametrize("pair", [LaplacePair(Enclosure.of("1/2")), GaussianPair(Enclosure.of("1/2"))])
+def test_no_scale_is_searched_at_which_all_losses_are_pure(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From scale 1 on, where there are pure losses; others are searched up to the ε of one release alone."""
+    looked: list[tuple[Fraction, Fraction]] = []
+    monkeypatch.setattr(splits, "_best_scale", lambda _, low, high: looked.append((low, high)) or low)
+    split, epsilon = Split.of(Repeated(pair, 7)), Enclosure.of(1)
+    assert split is not None
+    for_delta.cache_clear()
+    for_delta(split, epsilon, unheeded)
+    for_delta.cache_clear()
+    low = 1 / split.size
+    assert looked == [(low, Fraction(1) if split.has_pure else 7 * low)]
+    assert 7 * low > 1
+
+
+@pytest.mark.parametrize("place", [Fraction(n, 40) for n in range(-3, 44)])
+def test_the_best_scale_is_found_within_its_limits(place: Fraction) -> None:
+    """The logarithm of the scale between those of the limits, or next to one of them."""
+    low, high = Fraction(1, 3), Fraction(16, 3)
+    met: list[float] = []
+
+    def value(scale: Fraction) -> float:
+        met.append(log(scale / low) / log(16))
+        return abs(met[-1] - float(place))
+
+    found = log(splits._best_scale(value, low, high) / low) / log(16)
+    assert abs(found - min(max(float(place), 0), 1)) < 0.005
+    assert min(met) == 0
+    assert max(met) == pytest.approx(1)
