@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 
 from certdp.accounting.accountants import BEST, GAUSSIAN_DP, OPTIMAL, ZERO_CONCENTRATED, WorstPairs
 from certdp.accounting.accountants.optimal import optimal_epsilon
 from certdp.accounting.accountants.splits import Share
 from certdp.accounting.enclosures import Enclosure
-from certdp.accounting.pairs import GaussianPair, Pair, RepeatedResponse, SampledGaussian
+from certdp.accounting.pairs import GaussianPair, LaplacePair, Pair, RepeatedResponse, SampledGaussian, allocated
 
 
 def run(pair: Pair) -> WorstPairs:
@@ -35,6 +37,28 @@ def test_more_releases_than_an_integer_counts() -> None:
     found = OPTIMAL.delta(run(pair), Enclosure.of(1))
     assert found is not None
     assert 0 <= found.upper <= 1
+
+
+@pytest.mark.parametrize("times", [10**15, 10**20, 10**30])
+def test_more_releases_than_binary64_tells_apart(times: int) -> None:
+    for pair in (LaplacePair(Enclosure.of("0.5")), LaplacePair(Enclosure.of("1e-8"))):
+        found = BEST.delta(run(pair.sampled(Enclosure.of("0.1")).repeated(times)), Enclosure.of(1))
+        assert found is not None
+        assert 0 < found.upper <= 1
+
+
+@pytest.mark.parametrize("shift", [10**2, 10**3, 10**5, 10**12])
+def test_an_epoch_of_batches_almost_without_noise(shift: int) -> None:
+    """What one release loses: beyond the lattice binary64 does not say what batches hide."""
+    base = GaussianPair(Enclosure.of(shift))
+    pairs, delta = run(allocated(base, 5)), Enclosure.of("1e-5")
+    found, alone = (BEST.epsilon(one, delta) for one in (pairs, run(base)))
+    assert found is not None
+    assert alone is not None
+    assert alone.upper - 2 <= found.upper <= alone.upper
+    most = BEST.delta(pairs, Enclosure.of(1))
+    assert most is not None
+    assert 1 - Fraction(1, 10**6) < most.upper <= 1
 
 
 def test_a_cost_whose_best_order_no_float_holds() -> None:
