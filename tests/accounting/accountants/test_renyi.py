@@ -174,7 +174,7 @@ def test_no_moment_is_asked_that_an_enclosure_does_not_hold(
     assert len(asked) == 3
 
 
-class TestWhereTheSearchLooks:
+class TestTheSearch:
     """By the estimate of a pair that has one; else by its own law."""
 
     @staticmethod
