@@ -268,10 +268,10 @@ class TestNoAccountant:
         cost = run.cost(laplace(run.chosen(3)))
         rule = PureFilter(Pure(Enclosure.of(3)), relation=ADD_REMOVE, unit=RECORD, domain=BALL)
         held = Ledger.create(tmp_path / "a.ledger", rule, data="people")
-        one = {"relation": ADD_REMOVE, "unit": RECORD, "domain": BALL}
+        one: Any = {"relation": ADD_REMOVE, "unit": RECORD, "domain": BALL}
         odometer, at_orders = PureOdometer(**one), RenyiOdometer([2], "1e-6", **one)
         line = run.chosen(3).cost, pure_to_zero_concentrated(cost)
-        foreign = {
+        foreign: dict[str, list[Any]] = {
             "filter": [other.filter.spend, other.filter.would_exceed],
             "ledger": [
                 lambda cost: held.pay(cost, request="a"),

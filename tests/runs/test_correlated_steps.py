@@ -152,7 +152,8 @@ def test_who_takes_part_is_checked_before_anything_is_drawn() -> None:
     [[7], ["7"], np.array([7], dtype=np.uint8), np.array(["7"]), np.array([7], dtype=object), (7,), [np.int64(7)]],
 )
 def test_a_member_is_known_again_however_its_name_is_written(again: Any) -> None:
-    for first in ([7], ["7"], [7, "another"], ["another", 7]):
+    others: list[Any] = [[7], ["7"], [7, "another"], ["another", 7]]
+    for first in others:
         steps = run_of(participation=Participation(times=1)).begin(1, coins=Coins.seeded(7))
         steps.add([[1.0]] * len(first), first)
         with pytest.raises(InvalidValue, match="members"):

@@ -307,7 +307,12 @@ def test_larger_scales_are_searched_where_there_are_several_releases(times: int,
 def test_no_scale_is_searched_at_which_all_losses_are_pure(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
     """From scale 1 on, where there are pure losses; others are searched up to the ε of one release alone."""
     looked: list[tuple[Fraction, Fraction]] = []
-    monkeypatch.setattr(splits, "_best_scale", lambda _, low, high: looked.append((low, high)) or low)
+
+    def searched(_: object, low: Fraction, high: Fraction) -> Fraction:
+        looked.append((low, high))
+        return low
+
+    monkeypatch.setattr(splits, "_best_scale", searched)
     split, epsilon = Split.of(Repeated(pair, 7)), Enclosure.of(1)
     assert split is not None
     for_delta.cache_clear()

@@ -32,7 +32,7 @@ def validator(schema: str) -> Draft202012Validator:
 
 
 def fits(schema: Any, value: Any) -> bool:
-    return validator(json.dumps(schema)).is_valid(value)
+    return bool(validator(json.dumps(schema)).is_valid(value))
 
 
 def words(schema: Any) -> list[Any]:
@@ -89,7 +89,7 @@ def vocabulary() -> set[Term]:
     return found
 
 
-KINDS = {"integer": int, "null": type(None), "string": str}
+KINDS: dict[str, type] = {"integer": int, "null": type(None), "string": str}
 
 
 def occurrences(schema: Any, value: Any, place: str = "") -> Iterator[Term]:
@@ -182,9 +182,8 @@ def test_the_schema_knows_all_that_the_checker_reads() -> None:
     }
     assert methods == set(METHODS)
     for_groups = {json.loads(what) for place, what in known if re.fullmatch(r"composed.*theorem", place)}
-    theorems = {method.theorem for method in METHODS.values()} | {
-        claim.law for claim in CLAIMS.values() if hasattr(claim, "law")
-    }
+    laws = {law for claim in CLAIMS.values() if (law := getattr(claim, "law", None))}
+    theorems = {method.theorem for method in METHODS.values()} | laws
     assert for_groups == {theorem + ending for theorem in theorems for ending in ("", " and group privacy")}
     leaves = {"constant", "weight", "norm", "order", "rounding"}
     assert {json.loads(what) for place, what in known if place == "expression[0]"} == {*OPERATIONS, *leaves}

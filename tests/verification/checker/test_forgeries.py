@@ -142,7 +142,7 @@ LATTICE = SampledRun(
     mechanism=DiscreteGaussian(scale=Public(8)), sampler=Full(), releases=ResampleEach(3), domain=ball(2)
 )
 RESPONSES = SampledRun(mechanism=RandomisedResponse(epsilon=Public(1), categories=Public(2)), sampler=Full())
-NOISY = SampledRun(mechanism=LAPLACE, sampler=TENTH, releases=ResampleEach(2), domain=ball(1))
+NOISY: SampledRun[Any] = SampledRun(mechanism=LAPLACE, sampler=TENTH, releases=ResampleEach(2), domain=ball(1))
 
 
 def training() -> bytes:
@@ -179,9 +179,11 @@ class Roots:
     about: ClassVar[About] = About(
         name="roots", version="1", contract=CONTRACT_VERSION, evidence=Evidence.CITED, citation="a test"
     )
-    loss: ClassVar[PureLoss] = PureLoss(
-        W * select(norm(2), Constant(Fraction(1, 4)), sqrt(norm(2)), log(exp(norm(2)) + Constant(Fraction(1, 10))))
-    )
+
+    @property
+    def loss(self) -> PureLoss:
+        beyond = log(exp(norm(2)) + Constant(Fraction(1, 10)))
+        return PureLoss(W * select(norm(2), Constant(Fraction(1, 4)), sqrt(norm(2)), beyond))
 
     def release(self, sample: WeightedSample, coins: Coins) -> Any:
         return sample.weights
@@ -194,7 +196,10 @@ class Curve:
     about: ClassVar[About] = About(
         name="divergences", version="1", contract=CONTRACT_VERSION, evidence=Evidence.PROVED, citation="a test"
     )
-    loss: ClassVar[RenyiLoss] = RenyiLoss(W * norm(2) * ORDER / 8)
+
+    @property
+    def loss(self) -> RenyiLoss:
+        return RenyiLoss(W * norm(2) * ORDER / 8)
 
     def release(self, sample: WeightedSample, coins: Coins) -> Any:
         return sample.weights
