@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from functools import cached_property, lru_cache
 from typing import TypeAlias
 
 from attrs import frozen
@@ -23,10 +24,11 @@ from ..bulk.parts import require_default_arithmetic
 from ..enclosures import Enclosure, pi
 from ..enclosures.arguments import non_negative, probability, whole
 from ..exact import exact
-from .transforms import Line, Logarithms, Transform
+from .transforms import OUTLYING, Line, Logarithms, Transform, single
 
 Parts: TypeAlias = Sequence[tuple[Transform, int]]
 """Transforms in one direction and how often each is composed."""
+_Known: TypeAlias = tuple[tuple[Transform, int], ...]  # of parameters that are known
 
 _NATS = 30.0  # what the step and the cut hide is near e^-30 of δ
 _SPARE = 4.0  # and may be larger by e^4
@@ -35,11 +37,14 @@ _MOST_TRIALS, _MOST_REACHES, _MOST_PERIODS, _MOST_GAPS, _MOST_ROOTS, _MOST_LEVEL
 _NEAR_LEVEL = 1e-3
 _MOST_VALUES, _MOST_WORK, _MOST_SHARES = 1 << 17, 15_000_000, 32
 _NEAR = 0.2  # of the width of the sum on the contour, at the end of searches
+_NARROW = Fraction(1, 2**32)
+_PROGRESS = 1.5  # by which a longer line should prove more of a tail
 _MOST_KEPT = 0.97  # of log|φ| where a tail begins is asked for beyond
 _LONGEST_STEP = 3.0
 _LARGEST_LEVEL, _LARGEST_EXPONENT = 10**15, 5e4
 _LARGEST_LOGARITHM = 200.0
 _STEP_DIGITS = 24
+_SHORT, _FEW = 24, 8
 _BEYOND = (1.0, 0.9, 0.75, 0.5)
 _NEARER = (0.8, 0.5)
 
@@ -60,7 +65,18 @@ def delta_by_transforms(parts: Parts, epsilon: Enclosure) -> Enclosure | None:
         InvalidType, InvalidValue: for other arguments.
     """
     require_default_arithmetic()
-    return _hull(_delta, parts, non_negative("epsilon", epsilon))
+    level = non_negative("epsilon", epsilon)
+    near = _near(parts, level)
+    if near is None:
+        return _hull(_delta, parts, level)
+    reached = Enclosure.between(level.lower, level.upper + near.moved, precision=level.precision)
+    found = _delta(_ends(parts)[1], reached)
+    if found is None:
+        return None
+    lower = max(found.lower * (1 - near.moved) - near.missed, Fraction(0))
+    if near.moved and found.upper - lower > _NARROW * found.upper:
+        return _hull(_delta, parts, level)
+    return Enclosure.between(lower, found.upper, precision=found.precision)
 
 
 def epsilon_by_transforms(parts: Parts, delta: Enclosure) -> Enclosure | None:
@@ -78,20 +94,51 @@ def epsilon_by_transforms(parts: Parts, delta: Enclosure) -> Enclosure | None:
         InvalidType, InvalidValue: for other arguments.
     """
     require_default_arithmetic()
-    return _hull(_epsilon, parts, probability("delta", delta))
+    level = probability("delta", delta)
+    near = _near(parts, level)
+    if near is None:
+        return _hull(_epsilon, parts, level)
+    most = (level.upper + near.missed) * (1 + 2 * near.moved)  # (δ + τ)·e^λ
+    found = _epsilon(_ends(parts)[1], Enclosure.between(level.lower, most, precision=level.precision))
+    if found is None:
+        return None
+    lower = max(found.lower - near.moved, Fraction(0))
+    if near.moved and found.upper - lower > _NARROW * found.upper:
+        return _hull(_epsilon, parts, level)
+    return Enclosure.between(lower, found.upper, precision=found.precision)
 
 
-def _hull(law: Callable[[Parts, Fraction], Enclosure | None], parts: Parts, level: Enclosure) -> Enclosure | None:
+def _hull(law: Callable[[_Known, Enclosure], Enclosure | None], parts: Parts, level: Enclosure) -> Enclosure | None:
     """The values of a law that falls with its level, between the parameters of both ends."""
     lower, upper = _ends(parts)
-    high = law(upper, level.lower)
+    high = law(upper, single(level.lower))
     if high is None or (lower == upper and level.is_point):
         return high
-    low = law(lower, level.upper)
+    low = law(lower, single(level.upper))
     return high.hull(0 if low is None else low)
 
 
-def _ends(parts: Parts) -> tuple[list[tuple[Transform, int]], list[tuple[Transform, int]]]:
+@frozen
+class _Near:
+    """δ of the least parameters from that of the largest: at least e^−moved·δ(ε + moved) − missed."""
+
+    moved: Fraction
+    missed: Fraction
+
+
+def _near(parts: Parts, level: Enclosure) -> _Near | None:
+    """How near the least parameters are to the largest; None where it takes a contour of its own to tell."""
+    moved, missed = Fraction(0), Fraction(0)
+    for transform, count in parts:
+        own = transform.nearness
+        if own is None:
+            return None
+        moved += own * whole("count", count, 1)
+        missed += OUTLYING * count if own else 0
+    return _Near(moved, missed) if moved <= _NARROW and level.width <= _NARROW * level.upper else None
+
+
+def _ends(parts: Parts) -> tuple[_Known, _Known]:
     """The composition that this one dominates and the one that dominates it, without what loses nothing."""
     sides: tuple[list[tuple[Transform, int]], ...] = ([], [])
     for transform, count in parts:
@@ -99,41 +146,41 @@ def _ends(parts: Parts) -> tuple[list[tuple[Transform, int]], list[tuple[Transfo
         for side, end in zip(sides, transform.ends, strict=True):
             if not end.null:
                 side.append((end, count))
-    return sides[0], sides[1]
+    return tuple(sides[0]), tuple(sides[1])
 
 
-def _delta(parts: Parts, epsilon: Fraction) -> Enclosure | None:
+def _delta(parts: _Known, epsilon: Enclosure) -> Enclosure | None:
     """Enclose δ(ε) for known parameters; None where nothing useful is proven."""
     largest = _largest(parts)
-    if not parts or (largest is not None and largest.upper <= epsilon):
+    if not parts or (largest is not None and largest.upper <= epsilon.lower):
         return Enclosure.of(0)
-    if epsilon > _LARGEST_LEVEL:
+    if epsilon.upper > _LARGEST_LEVEL:
         return None
-    level = float(epsilon)
+    level = _short(float(epsilon.midpoint))
     point = _at_level(parts, level)
     found = (_contour(parts, here, level) for here in _nearer(parts, point))
-    values = (contour.delta(epsilon) for contour in found if contour is not None)
+    values = (contour.within(epsilon) for contour in found if contour is not None)
     return next((value for value in values if value is not None), None)
 
 
-def _epsilon(parts: Parts, delta: Fraction) -> Enclosure | None:
+def _epsilon(parts: _Known, delta: Enclosure) -> Enclosure | None:
     """Enclose ε(δ) for known parameters; None where nothing useful is proven."""
-    if not parts or delta >= 1:
+    if not parts or delta.lower >= 1:
         return Enclosure.of(0)
-    if delta == 0:
+    if delta.lower == 0:
         return None
-    wanted = float(Enclosure.of(delta).log().midpoint)
-    point = _saddle(parts, lambda here: _Miss(wanted - here.log_delta, here.c**2 * here.curvature))
+    wanted = float(delta.log().midpoint)
+    point = _at_log_delta(parts, _short(wanted))
     if point is not None and point.epsilon <= 0:
-        nothing = _delta(parts, Fraction(0))
+        nothing = _delta(parts, Enclosure.of(0))
         if nothing is None:
             return None
-        if nothing.upper <= delta:
+        if nothing.upper <= delta.lower:
             return Enclosure.of(0)
         point = _at_level(parts, 0.0)
     low, high = 0.0, math.inf
     for _ in range(_MOST_LEVELS):
-        level, log_delta = None, -math.inf
+        first: _Contour | None = None
         for here in _nearer(parts, point):
             near = max(here.epsilon, 0.0)
             contour = _contour(parts, here, near)
@@ -143,18 +190,30 @@ def _epsilon(parts: Parts, delta: Fraction) -> Enclosure | None:
             if found is not None:
                 return found
             if here is point:
-                level, log_delta = near, contour.log_delta(near)
-        if level is None:
+                first, level = contour, near
+        if first is None:
             return None
         # Rare large losses: the saddle is that of their tail, though ε is elsewhere.
-        low, high = (level, high) if log_delta > wanted else (low, level)
+        low, high = (level, high) if first.log_delta(level) > wanted else (low, level)
         if high == math.inf or high - low < _NEAR_LEVEL * high:
             return None
         point = _at_level(parts, (low + high) / 2)
     return None
 
 
-def _at_level(parts: Parts, level: float) -> _Saddle | None:
+def _short(value: float) -> float:
+    """A number near it, by which contours are sought: nearly equal levels share one."""
+    mantissa, exponent = math.frexp(value)
+    return math.ldexp(round(math.ldexp(mantissa, _SHORT)), exponent - _SHORT)
+
+
+@lru_cache(maxsize=_FEW)
+def _at_log_delta(parts: _Known, log_delta: float) -> _Saddle | None:
+    return _saddle(parts, lambda here: _Miss(log_delta - here.log_delta, here.c**2 * here.curvature))
+
+
+@lru_cache(maxsize=_FEW)
+def _at_level(parts: _Known, level: float) -> _Saddle | None:
     return _saddle(parts, lambda here: _Miss(here.epsilon - level, here.c * here.curvature))
 
 
@@ -240,31 +299,55 @@ class _Contour:
 
     Attributes:
         c: where the line crosses the real axis.
-        logarithms: of φ, summed over the releases.
-        centre: the sum of all m.
-        log_moment: log M(c).
+        step: h.
+        lines: of each part.
         cut: a bound of the terms beyond, against the term k = 0.
         beyond: c′ > c, for Chernoff's bound, and log M(c′); None where none was needed.
         largest: the least upper bound of the loss, where it is finite.
     """
 
     c: float
-    logarithms: Logarithms
-    centre: Fraction
-    log_moment: Enclosure
+    step: float
+    lines: _Lines
     cut: Fraction
     beyond: tuple[float, Enclosure] | None
     largest: Enclosure | None
+
+    @cached_property
+    def logarithms(self) -> Logarithms:
+        """Of φ at multiples of the step, summed over the releases."""
+        found = Logarithms(self.step, self.lines.count)
+        for line, times in self.lines.each:
+            line.add(times, found)
+        return found
+
+    @cached_property
+    def centre(self) -> Fraction:
+        """The sum of all m."""
+        return sum((line.centre * times for line, times in self.lines.each), Fraction(0))
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether the terms beyond hide what the terms on the line can add up to: |φ| ≤ 1 and Σ 1/(1 + (kh/c)²)."""
+        return self.cut > _USEFUL * (1 + exact(math.pi * self.c / self.step) + self.cut)
+
+    def within(self, epsilon: Enclosure) -> Enclosure | None:
+        """δ at every ε inside; None where it is not useful."""
+        high = None if self.hopeless else self.delta(epsilon.lower)
+        if high is None or epsilon.is_point:
+            return high
+        low = self.delta(epsilon.upper)
+        return None if low is None else high.hull(low)
 
     def delta(self, epsilon: Fraction) -> Enclosure | None:
         """δ(ε); None where it is not useful."""
         total, hidden, _ = self._sum(epsilon)
         if not math.isfinite(hidden):
             return None
-        c, step = exact(self.c), exact(self.logarithms.step)
+        c, step = exact(self.c), exact(self.step)
         radius = exact(hidden) + self.cut
         sums = Enclosure.between(exact(total) - radius, exact(total) + radius)
-        logarithm = self.log_moment - c * epsilon
+        logarithm = self.lines.log_moment - c * epsilon
         if abs(logarithm).upper_float > _LARGEST_EXPONENT:
             return None
         value = sums * logarithm.exp() * (step / (c * (c + 1))) / (2 * pi())
@@ -279,13 +362,14 @@ class _Contour:
         total, hidden, _ = self._sum(exact(epsilon))
         return self._level + math.log(total) - self.c * epsilon if total > 2 * hidden else -math.inf
 
-    def epsilon(self, delta: Fraction, log_delta: float, start: float) -> Enclosure | None:
+    def epsilon(self, delta: Enclosure, log_delta: float, start: float) -> Enclosure | None:
         """The ε with δ(ε) = δ, near the one that the contour is meant for; proven at both ends."""
-        root, gap = self._root(log_delta, start)
+        root, gap, falling = (math.nan,) * 3 if self.hopeless else self._root(log_delta, start)
         if not math.isfinite(root):
             return None
-        high = self._proven(root, gap, lambda value: value.upper <= delta)
-        low = Fraction(0) if root <= 0 else self._proven(root, -gap, lambda value: value.lower >= delta)
+        high = self._proven(root, gap, lambda value: value.upper <= delta.lower)
+        gap += float(delta.width / delta.upper) / falling
+        low = Fraction(0) if root <= 0 else self._proven(root, -gap, lambda value: value.lower >= delta.upper)
         if high is None or low is None:
             return None
         return Enclosure.between(low, high)
@@ -297,7 +381,7 @@ class _Contour:
 
     def _others(self, epsilon: Fraction) -> Enclosure | None:
         """Σ over m ≠ 0 of e^(cmΛ)·δ(ε + mΛ), from above; None where nothing is known."""
-        period, c = 2 * pi() / exact(self.logarithms.step), exact(self.c)
+        period, c = 2 * pi() / exact(self.step), exact(self.c)
         left = 1 / (period * c).expm1()
         if self.largest is not None and self.largest.upper <= epsilon + period.lower:
             return left
@@ -310,21 +394,21 @@ class _Contour:
     @property
     def _level(self) -> float:
         """About the logarithm of what the sum is multiplied by, beside e^(−cε)."""
-        c, step = self.c, self.logarithms.step
-        return float(self.log_moment.midpoint) - math.log(2 * math.pi / step) - math.log(c) - math.log(c + 1)
+        c, step = self.c, self.step
+        return float(self.lines.log_moment.midpoint) - math.log(2 * math.pi / step) - math.log(c) - math.log(c + 1)
 
-    def _root(self, log_delta: float, start: float) -> tuple[float, float]:
-        """About ε, and how far from it a proof should succeed."""
+    def _root(self, log_delta: float, start: float) -> tuple[float, float, float]:
+        """About ε, how far from it a proof should succeed, and −δ′/δ there."""
         c, level = self.c, self._level
-        root, gap, found = start, math.nan, exact(start)
+        root, gap, falling, found = start, math.nan, math.nan, exact(start)
         for _ in range(_MOST_ROOTS):
             total, hidden, slope = self._sum(found)
             if not total > 2 * hidden:
-                return math.nan, math.nan
+                return (math.nan,) * 3
             falling = c + slope / total
             error = level + math.log(total) - c * float(found) - log_delta
             if not falling > 0:
-                return math.nan, math.nan
+                return (math.nan,) * 3
             move = error / falling
             root = max(float(found) + move, 0.0)
             relative = hidden / total + float(self.cut) / total + 2.0**-52 * abs(c * root) + 2.0**-44
@@ -332,7 +416,7 @@ class _Contour:
             if abs(move) <= gap or root == float(found):
                 break
             found = exact(root)
-        return root, gap
+        return root, gap, falling
 
     def _proven(self, root: float, gap: float, holds: Callable[[Enclosure], bool]) -> Fraction | None:
         for _ in range(_MOST_GAPS):
@@ -357,7 +441,8 @@ def _nearer(parts: Parts, point: _Saddle | None) -> Iterator[_Saddle]:
             yield here
 
 
-def _contour(parts: Parts, point: _Saddle, epsilon: float) -> _Contour | None:
+@lru_cache(maxsize=_FEW)
+def _contour(parts: _Known, point: _Saddle, epsilon: float) -> _Contour | None:
     """The contour through a point near the saddle for ε."""
     c = point.c
     log_delta = point.at(epsilon) - math.log(2 * math.pi * point.curvature) / 2
@@ -370,14 +455,10 @@ def _contour(parts: Parts, point: _Saddle, epsilon: float) -> _Contour | None:
     lines = _lines(parts, point, step, lambda reach: _NATS + size - math.log(reach))
     if lines is None:
         return None
-    logarithms, centre = Logarithms(step, lines.count), Fraction(0)
-    for line, times in lines.each:
-        line.add(times, logarithms)
-        centre += line.centre * times
     exact_c, exact_step = exact(c), exact(step)
     cut = Enclosure.of(exact(lines.tail)).exp() * (2 * exact_c * (exact_c + 1) / (exact_step**2 * lines.count))
     right = None if beyond is None else _beyond(parts, c, beyond)
-    return _Contour(c, logarithms, centre, lines.log_moment, cut.upper, right, largest)
+    return _Contour(c, step, lines, cut.upper, right, largest)
 
 
 def _beyond(parts: Parts, c: float, beyond: float) -> tuple[float, Enclosure] | None:
@@ -447,8 +528,9 @@ def _lines(parts: Parts, point: _Saddle, step: float, need: Callable[[float], fl
         share = min(-wanted / here, _MOST_KEPT) if here < -_MOST_KEPT * wanted else 0.0
         tail = math.fsum(line.tail(reach, share * line.estimate(reach)) * times for line, times in each)
         tail *= 1 - 2.0**-40
+        stuck = share > 0 and best is not None and tail > _PROGRESS * best[2]
         best = (each, count, tail) if best is None or tail < best[2] else best
-        if tail < -0.9 * wanted:
+        if tail < -0.9 * wanted or stuck:
             break
         reach *= min(max(math.sqrt(wanted / -here), 1.2), 2.0) if here < 0 else 2.0
     if best is None:

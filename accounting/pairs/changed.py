@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import singledispatch
 
+from attrs import evolve
+
 from ..enclosures import Enclosure
 from ..enclosures.arguments import probability, whole
 from ..relations import Direction
@@ -48,12 +50,8 @@ def changed(pair: Pair, rate: Enclosure, size: int = 1, *, replaced: bool = Fals
 @singledispatch
 def _changed(pair: Pair, rate: Enclosure, size: int, replaced: bool) -> Pair | None:
     """By the pure loss, where one record is replaced; else by the Gaussian pair that dominates, which has groups."""
-    if size == 1:
-        found = _by_pure_loss(pair, rate)
-        if found is not None:
-            return found
-    mu = pair.gaussian
-    return None if mu is None else _changed(GaussianPair(mu), rate, size, replaced)
+    found = _by_pure_loss(pair, rate) if size == 1 else None
+    return _by_gaussian(pair, rate, size, replaced) if found is None else found
 
 
 @_changed.register
@@ -67,13 +65,17 @@ def _(pair: GaussianPair, rate: Enclosure, size: int, replaced: bool) -> Pair:
 @_changed.register
 def _(pair: FinitePair, rate: Enclosure, size: int, replaced: bool) -> Pair | None:
     """Exact for one record, where the rate is a single number."""
-    del replaced
     if size > 1 or not rate.is_point:
         return None if size > 1 else _by_pure_loss(pair, rate)
     q = rate.lower
     ratios = [(1 - q + q * p / o, o) for p, o in zip(pair.present, pair.absent, strict=True) if o]
     alone = q * sum((p for p, o in zip(pair.present, pair.absent, strict=True) if not o), Fraction(0))
-    return _countermonotone(ratios, alone, pair.precision)
+    return evolve(_countermonotone(ratios, alone, pair.precision), dominating=_by_gaussian(pair, rate, size, replaced))
+
+
+def _by_gaussian(pair: Pair, rate: Enclosure, size: int, replaced: bool) -> Pair | None:
+    mu = pair.gaussian
+    return None if mu is None else _changed(GaussianPair(mu), rate, size, replaced)
 
 
 def _by_pure_loss(pair: Pair, rate: Enclosure) -> FinitePair | None:
@@ -86,7 +88,8 @@ def _by_pure_loss(pair: Pair, rate: Enclosure) -> FinitePair | None:
     if high == low:
         return FinitePair((Fraction(1),), (Fraction(1),), precision=rate.precision)
     share = (1 - low) / (high - low)
-    return _countermonotone([(low, 1 - share), (high, share)], Fraction(0), rate.precision)
+    found = _countermonotone([(low, 1 - share), (high, share)], Fraction(0), rate.precision)
+    return evolve(found, dominating=_by_gaussian(pair, rate, 1, True))
 
 
 def _countermonotone(ratios: list[tuple[Fraction, Fraction]], alone: Fraction, precision: int) -> FinitePair:

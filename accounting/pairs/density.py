@@ -14,8 +14,9 @@ from ..errors import InvalidType, InvalidValue
 from ..loss_distribution.cells import Cells
 from ..loss_distribution.families import interpolated_cells
 from ..relations import Direction
+from . import response
 from .laws import DeltaLaw, LossCells, PureLaw, RenyiLaw
-from .pair import Pair
+from .pair import Pair, smallest
 
 
 @final
@@ -102,13 +103,22 @@ class DensityPair(Pair):
 
     @property
     def zero_concentrated(self) -> Enclosure | None:
-        """The ρ that was given, or None."""
-        return self.rho
+        """The ρ that was given, or what the given μ or the pure law prove, if smaller; None without ρ and μ."""
+        given = smallest((self.rho, None if self.mu is None else self.mu.square() * Fraction(1, 2)))
+        pure = None if given is None else self._largest
+        return given if pure is None else smallest((given, response.zero_concentrated(pure)))
 
     @property
     def gaussian(self) -> Enclosure | None:
-        """The μ of Gaussian DP that was given, or None."""
-        return self.mu
+        """The μ of Gaussian DP that was given, or what the pure law proves, if smaller; None without μ."""
+        pure = None if self.mu is None else self._largest
+        return self.mu if pure is None else smallest((self.mu, response.gaussian(pure)))
+
+    @property
+    def _largest(self) -> Enclosure | None:
+        """The larger of both directions' pure losses."""
+        law = self.pure
+        return None if law is None else law(Direction.REMOVE).maximum(law(Direction.ADD))
 
 
 @lru_cache(maxsize=64)

@@ -19,7 +19,7 @@ from ..loss_distribution.cells import Cells
 from ..loss_distribution.families import finite_cells
 from ..relations import Direction
 from .laws import DeltaLaw, LossCells, PureLaw, RenyiLaw
-from .pair import Pair, Repeated
+from .pair import Pair, Repeated, checked_pair, smallest
 from .randomised_response import RandomisedResponsePair
 
 Table: TypeAlias = tuple[Fraction, ...]
@@ -48,6 +48,7 @@ class FinitePair(Pair):
         present: P, exactly.
         absent: Q, exactly.
         precision: bits of the results.
+        dominating: another pair that dominates what this one does, where one is known; its ρ and μ count if smaller.
 
     Raises:
         InvalidValue: for tables of different lengths, below 0, or whose sum is not exactly 1. InvalidType: for tables
@@ -57,12 +58,15 @@ class FinitePair(Pair):
     present: Table
     absent: Table
     precision: int = field(default=DEFAULT_PRECISION, kw_only=True)
+    dominating: Pair | None = field(default=None, kw_only=True)
 
     def __attrs_post_init__(self) -> None:
         _check("present", self.present)
         _check("absent", self.absent)
         if len(self.present) != len(self.absent):
             raise InvalidValue("absent", self.absent, f"as many outputs as present: {len(self.present)}")
+        if self.dominating is not None:
+            checked_pair("dominating", self.dominating)
         checked_precision(self.precision)
 
     def hockey_stick(self, factor: Fraction, direction: Direction) -> Fraction:
@@ -101,15 +105,13 @@ class FinitePair(Pair):
 
     @property
     def zero_concentrated(self) -> Enclosure | None:
-        """The ρ of randomised response with the same ε."""
-        response = self._response
-        return None if response is None else response.zero_concentrated
+        """The ρ of randomised response with the same ε, or that of a pair known to dominate."""
+        return smallest(pair.zero_concentrated for pair in self._bounding)
 
     @property
     def gaussian(self) -> Enclosure | None:
-        """μ of Gaussian DP: that of randomised response with the same ε."""
-        response = self._response
-        return None if response is None else response.gaussian
+        """μ of Gaussian DP: that of randomised response with the same ε, or that of a pair known to dominate."""
+        return smallest(pair.gaussian for pair in self._bounding)
 
     @property
     def loss_cells(self) -> LossCells:
@@ -117,16 +119,18 @@ class FinitePair(Pair):
         return self._cells
 
     def sampled(self, rate: Enclosure) -> Pair:
-        """The mixture, exactly, where the rate is a single number."""
+        """The mixture, exactly, where the rate is a single number; the pair that dominates is sampled as well."""
         if not probability("rate", rate).is_point:
             return super().sampled(rate)
         q = rate.lower
         mixed = tuple((1 - q) * b + q * a for a, b in zip(self.present, self.absent, strict=True))
-        return FinitePair(mixed, self.absent, precision=self.precision)
+        dominating = None if self.dominating is None else self.dominating.sampled(rate)
+        return FinitePair(mixed, self.absent, precision=self.precision, dominating=dominating)
 
     def repeated(self, times: int) -> Pair:
         """The pair of all counts of outputs, exactly, where they and their digits are few enough; else a `Repeated`.
 
+        The first is dominated by the second, whose ρ and μ are the composed ones.
         Outputs of equal P/Q are one output first: the ratio is all that tells P from Q. Tables too long that mirror
         each other are randomised response, whose repetition has laws of its own.
         """
@@ -144,7 +148,7 @@ class FinitePair(Pair):
         present, absent = (
             tuple(_multinomial(law, count) for count in counts) for law in (merged.present, merged.absent)
         )
-        return FinitePair(present, absent, precision=self.precision)
+        return FinitePair(present, absent, precision=self.precision, dominating=Repeated(self, times))
 
     def _cells(self, direction: Direction) -> Cells:
         return finite_cells(self.present, self.absent, direction)
@@ -156,6 +160,11 @@ class FinitePair(Pair):
     def _response(self) -> RandomisedResponsePair | None:
         law = self.pure
         return None if law is None else RandomisedResponsePair(law(Direction.REMOVE).maximum(law(Direction.ADD)))
+
+    @property
+    def _bounding(self) -> list[Pair]:
+        """The pairs whose ρ and μ hold here."""
+        return [pair for pair in (self._response, self.dominating) if pair is not None]
 
     def _merged(self) -> FinitePair:
         masses: dict[Fraction, tuple[Fraction, Fraction]] = {}

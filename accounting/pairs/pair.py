@@ -10,7 +10,7 @@ A law that does not follow from a pair is None, and typed so: asking a Gaussian 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import final
 
@@ -225,15 +225,14 @@ class Sampled(Pair):
         Sampling is post-processing: what either law gives is replaced, with probability 1 − q, by a draw from Q.
         """
         amplified = self._amplified
-        return _smallest(
-            self.base.zero_concentrated, None if amplified is None else response.zero_concentrated(amplified)
-        )
+        known = None if amplified is None else response.zero_concentrated(amplified)
+        return smallest((self.base.zero_concentrated, known))
 
     @property
     def gaussian(self) -> Enclosure | None:
         """The smaller of the base's and that of randomised response with the amplified pure loss."""
         amplified = self._amplified
-        return _smallest(self.base.gaussian, None if amplified is None else response.gaussian(amplified))
+        return smallest((self.base.gaussian, None if amplified is None else response.gaussian(amplified)))
 
     @property
     def directions(self) -> tuple[Direction, ...]:
@@ -285,7 +284,8 @@ class Sampled(Pair):
 _PSI = {Direction.REMOVE: psi, Direction.ADD: psi_add}
 
 
-def _smallest(*bounds: Enclosure | None) -> Enclosure | None:
+def smallest(bounds: Iterable[Enclosure | None]) -> Enclosure | None:
+    """The smallest of the bounds that are known; None where none is."""
     known = [bound for bound in bounds if bound is not None]
     if not known:
         return None

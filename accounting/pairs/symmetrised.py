@@ -15,9 +15,9 @@ from ..loss_distribution.combined import SymmetrisedLaw
 from ..relations import Direction
 from . import response
 from .finite import FinitePair
-from .gaussian import SampledGaussian
+from .gaussian import GaussianPair, SampledGaussian
 from .laws import DeltaLaw, LossCells, PureLaw, RenyiEstimate, RenyiLaw
-from .pair import Pair, Sampled, checked_pair
+from .pair import Pair, Sampled, checked_pair, smallest
 
 
 @final
@@ -81,11 +81,10 @@ class Symmetrised(Pair):
 
     @property
     def zero_concentrated(self) -> Enclosure | None:
-        """ρ = μ²/2, or that of randomised response; None where neither is known."""
+        """ρ = μ²/2, or that of randomised response, where it is smaller; None where neither is known."""
         mu, law = self.gaussian, self.pure
-        if mu is not None:
-            return mu.square() * Fraction(1, 2)
-        return None if law is None else response.zero_concentrated(law(Direction.REMOVE))
+        known = None if law is None else response.zero_concentrated(law(Direction.REMOVE))
+        return smallest((known, None if mu is None else mu.square() * Fraction(1, 2)))
 
     @property
     def gaussian(self) -> Enclosure | None:
@@ -133,4 +132,6 @@ def _symmetrised_table(pair: FinitePair) -> FinitePair:
     if rest < 0:
         raise InvalidValue("pair", pair, "tables with outputs of P > Q whose probabilities are at most 1, P's and Q's")
     present, absent = zip((rest, rest), *above, *((q, p) for p, q in above), strict=True)
-    return FinitePair(present, absent, precision=pair.precision)
+    mu = None if pair.dominating is None else pair.gaussian
+    dominating = None if mu is None else GaussianPair(mu)  # symmetric itself
+    return FinitePair(present, absent, precision=pair.precision, dominating=dominating)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from certdp import risk
 from certdp.accounting.accountants import RENYI
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.pairs import SampledGaussian
@@ -63,6 +64,30 @@ def interval(event: Event, delta: float, relation: object = None) -> tuple[float
     found = run.epsilon(Delta(delta)).epsilon
     assert found.lower is not None
     return found.lower, found.upper
+
+
+@pytest.mark.parametrize(("alpha", "claimed"), [("0.01", 0.9870826258640145), ("0.001", 0.999999990337)])
+def test_errors_of_an_attacker_that_are_too_large(alpha: str, claimed: float) -> None:
+    """riskcal 1.5.1: more than any test errs; the second is more than a blind guess, which accuses at random."""
+    training = SelfComposed(PoissonSampled("0.0001", Gaussian("0.5")), 100_000)
+    found = 1 - risk(training.run()).true_positive_rate(alpha)
+    assert found.upper_float < claimed - 1e-3 * float(alpha)
+    assert found.upper <= 1 - Fraction(alpha)
+    assert (claimed > 1 - float(alpha)) == (alpha == "0.001")
+
+
+def test_a_surplus_that_delta_does_not_see_hides_false_positives() -> None:
+    """Masses of ADD that add up to more than 1, divided by their sum: each δ(ε) is right, errors come out too large."""
+    present, absent = np.array([0.6, 0.3, 0.1]), np.array([0.3, 0.3, 0.4])  # likelihood ratios 2, 1, 1/4
+    surplus = 0.004  # at the outputs of the largest ratio, where the loss of ADD is least
+    listed = absent + [surplus, 0, 0]
+    assert all(
+        np.maximum(listed - x * present, 0).sum() == np.maximum(absent - x * present, 0).sum() for x in (1, 2, 3)
+    )
+    listed /= listed.sum()
+    alpha = 0.1
+    claimed, true = (1 - alpha / first * present[0] for first in (listed[0], absent[0]))
+    assert claimed > true + 1e-3
 
 
 @pytest.mark.parametrize("times", [2, 10])
