@@ -38,13 +38,13 @@ _NEAR_LEVEL = 1e-3
 _MOST_VALUES, _MOST_WORK, _MOST_SHARES = 1 << 17, 15_000_000, 32
 _NEAR = 0.2  # of the width of the sum on the contour, at the end of searches
 _NARROW = Fraction(1, 2**32)
-_PROGRESS = 1.5  # by which a longer line should prove more of a tail
+_LONG, _PROGRESS = 500, 0.05  # nodes from which a longer line should prove so many nats more of a tail
 _MOST_KEPT = 0.97  # of log|φ| where a tail begins is asked for beyond
 _LONGEST_STEP = 3.0
 _LARGEST_LEVEL, _LARGEST_EXPONENT = 10**15, 5e4
 _LARGEST_LOGARITHM = 200.0
 _STEP_DIGITS = 24
-_SHORT, _FEW = 24, 8
+_SHORT, _FEW = 36, 8
 _BEYOND = (1.0, 0.9, 0.75, 0.5)
 _NEARER = (0.8, 0.5)
 
@@ -528,7 +528,8 @@ def _lines(parts: Parts, point: _Saddle, step: float, need: Callable[[float], fl
         share = min(-wanted / here, _MOST_KEPT) if here < -_MOST_KEPT * wanted else 0.0
         tail = math.fsum(line.tail(reach, share * line.estimate(reach)) * times for line, times in each)
         tail *= 1 - 2.0**-40
-        stuck = share > 0 and best is not None and tail > _PROGRESS * best[2]
+        long = sum(line.nodes for line, _ in each) > _LONG
+        stuck = long and share > 0 and best is not None and 0 < best[2] - tail < _PROGRESS
         best = (each, count, tail) if best is None or tail < best[2] else best
         if tail < -0.9 * wanted or stuck:
             break

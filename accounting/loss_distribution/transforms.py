@@ -269,7 +269,7 @@ class SampledGaussianTransform(Transform):
 
     @property
     def nearness(self) -> Fraction | None:
-        """That of the normal laws, and log(q/q′) or (q − q′)/(1 − q) of the mixture."""
+        """(s − s′)(14 + 2s), as for normal laws, and (q − q′)/q′ or (q − q′)/(1 − q) for the mixture."""
         least, most, farthest = self.rate.lower, exact(self.rate.upper_float), self.shift.upper_float
         if not least or most >= 1 or math.isinf(farthest):
             return None

@@ -80,7 +80,7 @@ def test_a_surplus_that_delta_does_not_see_hides_false_positives() -> None:
     """Masses of ADD that add up to more than 1, divided by their sum: each δ(ε) is right, errors come out too large."""
     present, absent = np.array([0.6, 0.3, 0.1]), np.array([0.3, 0.3, 0.4])  # likelihood ratios 2, 1, 1/4
     surplus = 0.004  # at the outputs of the largest ratio, where the loss of ADD is least
-    listed = absent + [surplus, 0, 0]
+    listed = absent + np.array([surplus, 0, 0])
     assert all(
         np.maximum(listed - x * present, 0).sum() == np.maximum(absent - x * present, 0).sum() for x in (1, 2, 3)
     )

@@ -263,3 +263,56 @@ def test_a_line_reaches_as_far_as_its_angles_are_known(
     monkeypatch.setattr(loss_transforms, "rounding", farther)
     line = transforms._SampledLine.made(0.25, 1.0, 1.0, 2.0, reach=reach, nats=40.0, flat=True)
     assert (line is not None) is admitted
+
+
+def log_density(x: arb, rate: Fraction, shift: Fraction) -> arb:
+    """Of (1 − q)·N(0, 1) + q·N(s, 1) against N(0, 1)."""
+    q, s = arb_of(rate), arb_of(shift)
+    return (1 - q + q * (s * (x - s / 2)).exp()).log()
+
+
+@pytest.mark.parametrize("direction", Direction)
+@pytest.mark.parametrize(
+    ("rates", "shifts"),
+    [
+        (("0.01", "0.0100000001"), ("1", "1")),
+        (("0.3", "0.3"), ("0.9999999", "1")),
+        (("1e-4", "1.00000001e-4"), ("2", "2.0000001")),
+        (("0.9", "0.90001"), ("0.25", "0.2500001")),
+    ],
+)
+def test_densities_at_least_and_largest_parameters_are_as_near_as_stated(
+    rates: tuple[str, str], shifts: tuple[str, str], direction: Direction
+) -> None:
+    """By Arb, wherever outputs are not outlying; half of it would not do at the ends, where a density moves most."""
+    transform = SampledGaussianTransform(Enclosure.between(*rates), Enclosure.between(*shifts), direction)
+    stated = transform.nearness
+    assert stated is not None
+    ctx.prec = BITS
+    most_rate, most_shift = Fraction(transform.rate.upper_float), Fraction(transform.shift.upper_float)
+    farthest = 14 + most_shift
+    sign = 1 if direction is Direction.REMOVE else -1
+    found = [
+        sign * (log_density(x, most_rate, most_shift) - log_density(x, transform.rate.lower, transform.shift.lower))
+        for x in (arb_of(farthest * k / 60) for k in range(-60, 61))
+    ]
+    assert all(value <= arb_of(stated) for value in found)
+    if direction is Direction.REMOVE:
+        assert any(value > arb_of(stated) / 4 for value in found)
+
+
+def test_nearness_of_normal_laws() -> None:
+    transform = GaussianTransform(Enclosure.between(Fraction(999_999, 1_000_000), 1))
+    stated = transform.nearness
+    assert stated is not None
+    least = arb_of(Fraction(999_999, 1_000_000)).sqrt()
+    for x in (arb(-15), arb(0), arb(15)):
+        assert abs((x - least / 2) * least - (x - arb(1) / 2)) <= arb_of(stated)
+    assert GaussianTransform(Enclosure.of(2)).nearness == 0
+    assert SampledGaussianTransform(Enclosure.between("0.9", 1), Enclosure.of(1), Direction.ADD).nearness is None
+    assert SampledGaussianTransform(Enclosure.between(0, "0.1"), Enclosure.of(1), Direction.ADD).nearness is None
+
+
+def test_little_is_outlying() -> None:
+    """A normal variable is 14 deviations off less often than is stated: Φ(−t) ≤ e^(−t²/2)/2, and by Arb."""
+    assert 2 * (arb(14) / arb(2).sqrt()).erfc() / 2 < arb_of(transforms.OUTLYING)
