@@ -45,6 +45,7 @@ _LARGEST_LEVEL, _LARGEST_EXPONENT = 10**15, 5e4
 _LARGEST_LOGARITHM = 200.0
 _STEP_DIGITS = 24
 _SHORT, _FEW = 36, 8
+_NOWHERE = math.nan, math.nan, math.nan
 _BEYOND = (1.0, 0.9, 0.75, 0.5)
 _NEARER = (0.8, 0.5)
 
@@ -180,7 +181,7 @@ def _epsilon(parts: _Known, delta: Enclosure) -> Enclosure | None:
         point = _at_level(parts, 0.0)
     low, high = 0.0, math.inf
     for _ in range(_MOST_LEVELS):
-        first: _Contour | None = None
+        first: tuple[_Contour, float] | None = None
         for here in _nearer(parts, point):
             near = max(here.epsilon, 0.0)
             contour = _contour(parts, here, near)
@@ -190,11 +191,12 @@ def _epsilon(parts: _Known, delta: Enclosure) -> Enclosure | None:
             if found is not None:
                 return found
             if here is point:
-                first, level = contour, near
+                first = contour, near
         if first is None:
             return None
         # Rare large losses: the saddle is that of their tail, though ε is elsewhere.
-        low, high = (level, high) if first.log_delta(level) > wanted else (low, level)
+        contour, level = first
+        low, high = (level, high) if contour.log_delta(level) > wanted else (low, level)
         if high == math.inf or high - low < _NEAR_LEVEL * high:
             return None
         point = _at_level(parts, (low + high) / 2)
@@ -364,7 +366,7 @@ class _Contour:
 
     def epsilon(self, delta: Enclosure, log_delta: float, start: float) -> Enclosure | None:
         """The ε with δ(ε) = δ, near the one that the contour is meant for; proven at both ends."""
-        root, gap, falling = (math.nan,) * 3 if self.hopeless else self._root(log_delta, start)
+        root, gap, falling = _NOWHERE if self.hopeless else self._root(log_delta, start)
         if not math.isfinite(root):
             return None
         high = self._proven(root, gap, lambda value: value.upper <= delta.lower)
@@ -404,11 +406,11 @@ class _Contour:
         for _ in range(_MOST_ROOTS):
             total, hidden, slope = self._sum(found)
             if not total > 2 * hidden:
-                return (math.nan,) * 3
+                return _NOWHERE
             falling = c + slope / total
             error = level + math.log(total) - c * float(found) - log_delta
             if not falling > 0:
-                return (math.nan,) * 3
+                return _NOWHERE
             move = error / falling
             root = max(float(found) + move, 0.0)
             relative = hidden / total + float(self.cut) / total + 2.0**-52 * abs(c * root) + 2.0**-44
