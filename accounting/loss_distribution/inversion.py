@@ -24,7 +24,7 @@ from ..bulk.parts import require_default_arithmetic
 from ..enclosures import Enclosure, pi
 from ..enclosures.arguments import non_negative, probability, whole
 from ..exact import exact
-from .transforms import OUTLYING, Line, Logarithms, Transform, single
+from .transforms import Line, Logarithms, Transform
 
 Parts: TypeAlias = Sequence[tuple[Transform, int]]
 """Transforms in one direction and how often each is composed."""
@@ -37,15 +37,15 @@ _MOST_TRIALS, _MOST_REACHES, _MOST_PERIODS, _MOST_GAPS, _MOST_ROOTS, _MOST_LEVEL
 _NEAR_LEVEL = 1e-3
 _MOST_VALUES, _MOST_WORK, _MOST_SHARES = 1 << 17, 15_000_000, 32
 _NEAR = 0.2  # of the width of the sum on the contour, at the end of searches
-_NARROW = Fraction(1, 2**32)
+_NARROW = Fraction(1, 2**64)
 _LONG, _PROGRESS = 500, 0.05  # nodes from which a longer line should prove so many nats more of a tail
 _MOST_KEPT = 0.97  # of log|φ| where a tail begins is asked for beyond
 _LONGEST_STEP = 3.0
 _LARGEST_LEVEL, _LARGEST_EXPONENT = 10**15, 5e4
 _LARGEST_LOGARITHM = 200.0
 _STEP_DIGITS = 24
-_SHORT, _FEW = 36, 8
-_NOWHERE = math.nan, math.nan, math.nan
+_FEW = 8
+_NOWHERE = math.nan, math.nan
 _BEYOND = (1.0, 0.9, 0.75, 0.5)
 _NEARER = (0.8, 0.5)
 
@@ -66,18 +66,7 @@ def delta_by_transforms(parts: Parts, epsilon: Enclosure) -> Enclosure | None:
         InvalidType, InvalidValue: for other arguments.
     """
     require_default_arithmetic()
-    level = non_negative("epsilon", epsilon)
-    near = _near(parts, level)
-    if near is None:
-        return _hull(_delta, parts, level)
-    reached = Enclosure.between(level.lower, level.upper + near.moved, precision=level.precision)
-    found = _delta(_ends(parts)[1], reached)
-    if found is None:
-        return None
-    lower = max(found.lower * (1 - near.moved) - near.missed, Fraction(0))
-    if near.moved and found.upper - lower > _NARROW * found.upper:
-        return _hull(_delta, parts, level)
-    return Enclosure.between(lower, found.upper, precision=found.precision)
+    return _hull(_delta, parts, non_negative("epsilon", epsilon))
 
 
 def epsilon_by_transforms(parts: Parts, delta: Enclosure) -> Enclosure | None:
@@ -95,48 +84,22 @@ def epsilon_by_transforms(parts: Parts, delta: Enclosure) -> Enclosure | None:
         InvalidType, InvalidValue: for other arguments.
     """
     require_default_arithmetic()
-    level = probability("delta", delta)
-    near = _near(parts, level)
-    if near is None:
-        return _hull(_epsilon, parts, level)
-    most = (level.upper + near.missed) * (1 + 2 * near.moved)  # (δ + τ)·e^λ
-    found = _epsilon(_ends(parts)[1], Enclosure.between(level.lower, most, precision=level.precision))
-    if found is None:
-        return None
-    lower = max(found.lower - near.moved, Fraction(0))
-    if near.moved and found.upper - lower > _NARROW * found.upper:
-        return _hull(_epsilon, parts, level)
-    return Enclosure.between(lower, found.upper, precision=found.precision)
+    return _hull(_epsilon, parts, probability("delta", delta))
 
 
 def _hull(law: Callable[[_Known, Enclosure], Enclosure | None], parts: Parts, level: Enclosure) -> Enclosure | None:
     """The values of a law that falls with its level, between the parameters of both ends."""
     lower, upper = _ends(parts)
-    high = law(upper, single(level.lower))
-    if high is None or (lower == upper and level.is_point):
+    narrow = level.width <= _NARROW * level.upper  # one contour serves both ends
+    high = law(upper, level if narrow else _point(level.lower))
+    if high is None or (lower == upper and narrow):
         return high
-    low = law(lower, single(level.upper))
+    low = law(lower, level if narrow else _point(level.upper))
     return high.hull(0 if low is None else low)
 
 
-@frozen
-class _Near:
-    """δ of the least parameters from that of the largest: at least e^−moved·δ(ε + moved) − missed."""
-
-    moved: Fraction
-    missed: Fraction
-
-
-def _near(parts: Parts, level: Enclosure) -> _Near | None:
-    """How near the least parameters are to the largest; None where it takes a contour of its own to tell."""
-    moved, missed = Fraction(0), Fraction(0)
-    for transform, count in parts:
-        own = transform.nearness
-        if own is None:
-            return None
-        moved += own * whole("count", count, 1)
-        missed += OUTLYING * count if own else 0
-    return _Near(moved, missed) if moved <= _NARROW and level.width <= _NARROW * level.upper else None
+def _point(value: Fraction) -> Enclosure:
+    return Enclosure.of(value, precision=max(4, value.numerator.bit_length()))
 
 
 def _ends(parts: Parts) -> tuple[_Known, _Known]:
@@ -157,7 +120,7 @@ def _delta(parts: _Known, epsilon: Enclosure) -> Enclosure | None:
         return Enclosure.of(0)
     if epsilon.upper > _LARGEST_LEVEL:
         return None
-    level = _short(float(epsilon.midpoint))
+    level = float(epsilon.lower)
     point = _at_level(parts, level)
     found = (_contour(parts, here, level) for here in _nearer(parts, point))
     values = (contour.within(epsilon) for contour in found if contour is not None)
@@ -170,8 +133,8 @@ def _epsilon(parts: _Known, delta: Enclosure) -> Enclosure | None:
         return Enclosure.of(0)
     if delta.lower == 0:
         return None
-    wanted = float(delta.log().midpoint)
-    point = _at_log_delta(parts, _short(wanted))
+    wanted = float(Enclosure.of(delta.lower).log().midpoint)
+    point = _at_log_delta(parts, wanted)
     if point is not None and point.epsilon <= 0:
         nothing = _delta(parts, Enclosure.of(0))
         if nothing is None:
@@ -201,12 +164,6 @@ def _epsilon(parts: _Known, delta: Enclosure) -> Enclosure | None:
             return None
         point = _at_level(parts, (low + high) / 2)
     return None
-
-
-def _short(value: float) -> float:
-    """A number near it, by which contours are sought: nearly equal levels share one."""
-    mantissa, exponent = math.frexp(value)
-    return math.ldexp(round(math.ldexp(mantissa, _SHORT)), exponent - _SHORT)
 
 
 @lru_cache(maxsize=_FEW)
@@ -366,11 +323,10 @@ class _Contour:
 
     def epsilon(self, delta: Enclosure, log_delta: float, start: float) -> Enclosure | None:
         """The ε with δ(ε) = δ, near the one that the contour is meant for; proven at both ends."""
-        root, gap, falling = _NOWHERE if self.hopeless else self._root(log_delta, start)
+        root, gap = _NOWHERE if self.hopeless else self._root(log_delta, start)
         if not math.isfinite(root):
             return None
         high = self._proven(root, gap, lambda value: value.upper <= delta.lower)
-        gap += float(delta.width / delta.upper) / falling
         low = Fraction(0) if root <= 0 else self._proven(root, -gap, lambda value: value.lower >= delta.upper)
         if high is None or low is None:
             return None
@@ -399,10 +355,10 @@ class _Contour:
         c, step = self.c, self.step
         return float(self.lines.log_moment.midpoint) - math.log(2 * math.pi / step) - math.log(c) - math.log(c + 1)
 
-    def _root(self, log_delta: float, start: float) -> tuple[float, float, float]:
-        """About ε, how far from it a proof should succeed, and −δ′/δ there."""
+    def _root(self, log_delta: float, start: float) -> tuple[float, float]:
+        """About ε, and how far from it a proof should succeed."""
         c, level = self.c, self._level
-        root, gap, falling, found = start, math.nan, math.nan, exact(start)
+        root, gap, found = start, math.nan, exact(start)
         for _ in range(_MOST_ROOTS):
             total, hidden, slope = self._sum(found)
             if not total > 2 * hidden:
@@ -418,7 +374,7 @@ class _Contour:
             if abs(move) <= gap or root == float(found):
                 break
             found = exact(root)
-        return root, gap, falling
+        return root, gap
 
     def _proven(self, root: float, gap: float, holds: Callable[[Enclosure], bool]) -> Fraction | None:
         for _ in range(_MOST_GAPS):

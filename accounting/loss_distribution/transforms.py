@@ -39,9 +39,6 @@ _FIRST_NATS, _LATER_NATS = 6.0, 2.0  # what the rule hides in a tail is near e^-
 _FEWEST_NATS = 9.0
 _MOST_OCTAVES, _MOST_VALUES, _MOST_TAIL_WORK = 32, 1000, 1_000_000  # of a tail; the last two of an octave
 _LARGEST_TURN = 2.0**29
-_OUTLYING_FROM = 14
-OUTLYING = Fraction(1, 2**141)
-"""More than the probability that a normal variable is 14 or more deviations off, which is at most e^−98."""
 
 
 class Logarithms:
@@ -112,14 +109,6 @@ class Transform(ABC):
 
     @property
     @abstractmethod
-    def nearness(self) -> Fraction | None:
-        """A λ with δ′(ε) ≥ e^−λ·δ(ε + λ) − OUTLYING, δ′ at the least parameters and δ of the second of `ends`.
-
-        Composed, the λ add up, and so does what is outlying. None where no λ below 1 is known.
-        """
-
-    @property
-    @abstractmethod
     def null(self) -> bool:
         """Whether the loss is 0 for certain."""
 
@@ -153,19 +142,11 @@ class GaussianTransform(Transform):
 
     @property
     def ends(self) -> tuple[Transform, Transform]:
-        """The transforms of the least and the largest shift, the square in 64 bits."""
+        """The transforms of the least and the largest shift."""
         if self.variance.is_point:
             return self, self
-        short = self.variance.at(64)
-        return GaussianTransform(single(short.lower)), GaussianTransform(single(short.upper))
-
-    @property
-    def nearness(self) -> Fraction | None:
-        """(s − s′)(14 + 2s): where |x| ≤ 14 + s, N(s, 1) is at most e^λ times as dense as N(s′, 1)."""
-        if self.variance.is_point:
-            return Fraction(0)
-        least, most = single(self.variance.lower).sqrt(), self.variance.at(64).sqrt()
-        return _below_one(_moved(least.lower, most.upper))
+        low, high = (_point(end) for end in (self.variance.lower, self.variance.upper))
+        return GaussianTransform(low), GaussianTransform(high)
 
     @property
     def null(self) -> bool:
@@ -238,7 +219,7 @@ def sampled_gaussian_transform(rate: Enclosure, shift: Enclosure, direction: Dir
 
 def _sampled(rate: Enclosure, shift: Enclosure, direction: Direction) -> Transform:
     if rate.upper == 0 or shift.upper == 0:
-        return GaussianTransform(single(Fraction(0)))
+        return GaussianTransform(_point(Fraction(0)))
     if rate.lower == 1:
         return GaussianTransform(shift.square())
     return SampledGaussianTransform(rate, shift, direction)
@@ -266,15 +247,6 @@ class SampledGaussianTransform(Transform):
             return self, self
         low = _sampled(_float(self.rate.lower_float), _float(self.shift.lower_float), self.direction)
         return low, _sampled(_float(min(self.rate.upper_float, 1.0)), _float(self.shift.upper_float), self.direction)
-
-    @property
-    def nearness(self) -> Fraction | None:
-        """(s − s′)(14 + 2s), as for normal laws, and (q − q′)/q′ or (q − q′)/(1 − q) for the mixture."""
-        least, most, farthest = self.rate.lower, exact(self.rate.upper_float), self.shift.upper_float
-        if not least or most >= 1 or math.isinf(farthest):
-            return None
-        mixed = (most - least) / (least if self.direction is Direction.REMOVE else 1 - most)
-        return _below_one(_moved(self.shift.lower, exact(farthest)) + mixed)
 
     @property
     def null(self) -> bool:
@@ -499,16 +471,7 @@ class _SampledLine(Line):
         )
 
 
-def _moved(least: Fraction, most: Fraction) -> Fraction:
-    """(s − s′)(14 + 2s)."""
-    return (most - least) * (_OUTLYING_FROM + 2 * most)
-
-
-def _below_one(value: Fraction) -> Fraction | None:
-    return value if value < 1 else None
-
-
-def single(value: Fraction) -> Enclosure:
+def _point(value: Fraction) -> Enclosure:
     """Return the enclosure of a single number, exactly."""
     return Enclosure.of(value, precision=max(4, value.numerator.bit_length()))
 

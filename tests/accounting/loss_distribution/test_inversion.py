@@ -403,51 +403,36 @@ def test_refusals() -> None:
         delta_by_transforms(parts, 1.0)  # type: ignore[arg-type]
 
 
-@examples(12)
-@given(
-    log_rate=st.floats(-4, -0.2),
-    shift=st.floats(0.2, 2),
-    steps=st.integers(1, 3000),
-    level=st.sampled_from(("1e-3", "1e-6", "1e-12")),
-    bits=st.integers(38, 60),
-    direction=st.sampled_from(Direction),
+@pytest.mark.parametrize(
+    ("rate", "contours"),
+    [(0.25, 1), ("0.01", 2)],  # a rate between two numbers of binary64 takes one contour for each
 )
-def test_one_contour_serves_nearly_known_parameters(
-    log_rate: float, shift: float, steps: int, level: str, bits: int, direction: Direction
+def test_a_level_between_two_numbers_and_a_pair_known_anew_take_no_further_contour(
+    rate: float | str, contours: int
 ) -> None:
-    """Both ends against contours of the least and the largest parameters alone."""
-    rate, wider = Fraction(10**log_rate), 1 + Fraction(1, 2**bits)
-    parts = [
-        (
-            sampled_gaussian_transform(
-                Enclosure.between(rate, rate * wider), Enclosure.between(s, s * wider), direction
-            ),
-            n,
-        )
-        for s, n in ((Fraction(shift), steps), (Fraction(shift) / 2, 3))
-    ]
-    ends = [[(transform.ends[side], n) for transform, n in parts] for side in (0, 1)]
-    found = epsilon_by_transforms(parts, number(level))
-    least, most = (epsilon_by_transforms(side, number(level)) for side in ends)
-    if found is None or least is None or most is None:
-        return
-    assert found.lower <= least.upper
-    assert found.upper >= most.lower
-    assert found.lower >= least.lower - 2 * inversion._NARROW * most.upper - most.width
-    at = Enclosure.of(most.upper_float)
-    value = delta_by_transforms(parts, at)
-    low, high = (delta_by_transforms(side, at) for side in ends)
-    if value is None or low is None or high is None:
-        return
-    assert value.lower <= low.upper
-    assert value.upper >= high.lower
-
-
-def test_pairs_of_nearly_equal_parameters_share_their_contour() -> None:
-    """As where the bound of a run and a record that reaches it are known to different precision."""
     inversion._contour.cache_clear()
-    for precision in (60, 80, 96):
-        rate, shift = Enclosure.of("0.01", precision=precision), Enclosure.of("0.7", precision=precision)
-        parts = [(sampled_gaussian_transform(rate, shift, REMOVE), 500)]
-        assert epsilon_by_transforms(parts, number("1e-5")) is not None
-    assert inversion._contour.cache_info().misses == 1
+    for precision in (96, 128):
+        q, s = Enclosure.of(rate, precision=precision), Enclosure.of(0.75, precision=precision)
+        parts = [(sampled_gaussian_transform(q, s, REMOVE), 500)]
+        found = epsilon_by_transforms(parts, number("1e-5"))
+        assert found is not None
+        assert relative(found) < 1e-9
+    assert inversion._contour.cache_info().misses == contours
+
+
+def test_one_contour_for_both_ends_of_a_level_proves_both() -> None:
+    parts = [(sampled(0.25, 0.75, REMOVE), 500)]
+    level = Enclosure.between("1e-5", Fraction(1, 10**5) * (1 + Fraction(1, 2**66)))
+    found, low, high = (
+        epsilon_by_transforms(parts, at) for at in (level, *map(Enclosure.of, (level.lower, level.upper)))
+    )
+    assert found is not None
+    assert low is not None
+    assert high is not None
+    assert found.lower <= high.upper
+    assert found.upper >= low.lower
+    law = [delta_by_transforms(parts, Enclosure.of(end)) for end in (found.lower, found.upper)]
+    assert law[0] is not None
+    assert law[1] is not None
+    assert law[0].upper >= level.upper
+    assert law[1].lower <= level.lower
