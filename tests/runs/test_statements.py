@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import certdp
 from certdp import (
     Coins,
     Count,
@@ -17,6 +18,7 @@ from certdp import (
     DiscreteLaplace,
     Full,
     GaussianSum,
+    InvalidType,
     InvalidValue,
     LaplaceSum,
     Lloyd,
@@ -129,3 +131,33 @@ def test_a_seeded_release_has_no_certificate() -> None:
         found.certificate("sums.npy")
     assert isinstance(found, StatedRelease)
     assert isinstance(found.statement, ReleaseStatement)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        certdp.profile_certificate,
+        lambda run: certdp.owner_certificate(run, np.ones((3, 2))),
+        lambda run: certdp.record_losses(run, np.ones((3, 2))),
+        lambda run: certdp.record_weights(run, np.ones((3, 2))),
+        lambda run: certdp.stated_release(run, np.ones((3, 2))),
+    ],
+)
+def test_what_is_stated_of_records_is_refused_of_runs_of_another_kind(ask: Any) -> None:
+    """Before anything of them is looked at, or drawn."""
+    batches = certdp.RandomAllocation(batches=Public(4))
+    allocated = certdp.AllocatedRun(mechanism=RUN.mechanism, sampler=batches, domain=RUN.domain)
+    keyed = certdp.KeyedRun(
+        mechanism=certdp.PwsKeys(epsilon=Public(1), delta=Public("1e-3")), sampler=certdp.EveryKey()
+    )
+    assert ask(RUN) is not None
+    others: list[Any] = [allocated, keyed, certdp.Plan([RUN]), RUN.pure(), None]
+    for other in others:
+        with pytest.raises(InvalidType, match=r"run: .*SampledRun"):
+            ask(other)
+
+
+@pytest.mark.parametrize("run", [None, "a run", 3])
+def test_a_certificate_is_of_a_run(run: Any) -> None:
+    with pytest.raises(InvalidType, match="run"):
+        certdp.certificate(run, RUN.pure())

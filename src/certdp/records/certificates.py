@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..accounting.guarantees import require
 from ..accounting.private import InvalidData, Private
 from ..accounting.sampling.clipping import Outside
 from ..data import Records
@@ -43,7 +44,9 @@ def owner_certificate(
         NoPureValue: for a mechanism without a pure ε.
         InvalidValue: for several releases of a sampler that states its rate.
         InvalidData: for a record whose ψ is beyond the range of binary64, and losses of another number of records.
+        InvalidType: for a run of another kind.
     """
+    require("run", run, SampledRun, "Build one: SampledRun(mechanism=…, sampler=…)")
     some = records if isinstance(records, Records) else Records.of(records)
     matrix_within(np.empty((0, some.columns)), run.domain)
     nonce = secrets.token_bytes(32)

@@ -48,7 +48,7 @@ from .declared import declared_loss, declared_rate, pure_loss_of, statement_of
 from .keyed import KeyedRun
 from .plan import Plan
 from .risk import AdvantageLimit, BayesRiskLimit, Risk, RiskLimit, TruePositiveRateLimit, risk
-from .run import Answer
+from .run import Answer, Run
 from .sampled import SampledRun
 from .selected import SelectedRun
 from .stratified import StratifiedRun
@@ -105,8 +105,9 @@ def certificate(
     Raises:
         InvalidValue: for a loss, a way to draw or a cost that no certificate states, and where the checker has no
             method that proves it.
-        InvalidType: for anything else than an answer.
+        InvalidType: for anything else than a run and an answer.
     """
+    require("run", run, Run, "Certify an answer of a run, or of a plan of several")
     match run:
         case AllocatedRun():
             remedy = "There is no kind of certificate yet: the checker has no proof of means of likelihood ratios"
@@ -234,7 +235,9 @@ def pure_claim(run: SampledRun[Any]) -> SampledPureClaim:
         NoFiniteSupremum: where ψ grows without bound on the domain.
         InvalidValue: where neither end of a range costs most, for several releases of a sampler that states its rate,
             and for a target at a δ or an order, of which no pure profile follows.
+        InvalidType: for a run of another kind.
     """
+    _require_of_records(run)
     if run.derivation.rests_on(EX_POST):
         raise ExPost.about(", ".join(run.released_values))
     rate = statement_of_rate(run.drawing)
@@ -277,7 +280,9 @@ def profile_certificate(run: SampledRun[Any]) -> bytes:
         ExPost, NoPureValue, NoFiniteSupremum: as `pure_claim`.
         InvalidValue: as `pure_claim`, and where the checker does not know the end of a released parameter's range to
             cost most; for a target at a δ or an order without a domain, or beside released parameters.
+        InvalidType: for a run of another kind.
     """
+    _require_of_records(run)
     match run.drawing:
         case GaussianConstrainedRate() as rate:
             return _constrained_certificate(run, rate)
@@ -290,6 +295,10 @@ def profile_certificate(run: SampledRun[Any]) -> bytes:
             f"It says: {verdict.reason}. Leave the certificate out",
         )
     return content
+
+
+def _require_of_records(run: object) -> None:
+    require("run", run, SampledRun, "No profile of records is stated of others: certificate(run, answer)")
 
 
 def _constrained_certificate(run: SampledRun[Any], rate: GaussianConstrainedRate) -> bytes:

@@ -13,6 +13,7 @@ from attrs import frozen
 from numpy.typing import ArrayLike
 
 from ..accounting.exact import Floats
+from ..accounting.guarantees import require
 from ..accounting.sampling.clipping import Outside
 from ..durable.files import digest_of, write_whole
 from ..plugins.contract import Coins
@@ -141,6 +142,7 @@ def stated_release(
     Raises:
         InvalidType, InvalidValue: as `SampledRun.release`.
     """
+    require("run", run, SampledRun, "Others release without a statement: run.release(…)")
     prepared = run.prepared(records, outside, coins=coins)
     value = np.asarray(prepared.draw(), dtype=np.float64)
     statement = ReleaseStatement.of(run, value, private=prepared.coins.private)

@@ -1485,7 +1485,7 @@ def test_no_forgery_by_several_alterations_is_accepted(name: str) -> None:
 @pytest.mark.parametrize("seed", range(2, 6))
 @pytest.mark.parametrize("name", CORPUS)
 def test_no_generated_forgery_is_accepted(name: str, seed: int) -> None:
-    """With those above more than 10,000, besides the 37,000 of one alteration."""
+    """With those above more than 40,000, besides 130,000 of one alteration."""
     assert unexplained_together(name, 100 // SLOW.get(name, 1), seed) == []
     if seed == 2:
         assert unexplained_rescaled(name) == []
