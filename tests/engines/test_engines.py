@@ -165,17 +165,18 @@ def test_one_and_sixteen_partitions_have_one_law(engine: Engine, keys: Ledger) -
     assert chi2.sf(alike.sum(), common.sum()) > LEVEL  # and one against the other
 
 
-@pytest.mark.parametrize("what", ["sum", "keys"])
+@pytest.mark.parametrize("what", ["sum", "sum of all", "keys"])
 def test_a_task_that_is_killed_and_run_again_draws_nothing_new(
     what: str, engine: Engine, sums: Ledger, keys: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "drawn"
     folder.mkdir()
-    held: Any = engine.module._Held
-    each = held.each
-    monkeypatch.setattr(held, "each", lambda self, draw: each(self, KilledOnce(draw, folder)))
-    if what == "sum":
-        engine.module.release_sum(RUN, engine.frame(events(), 4), pay=LedgerRequest(sums, "a"))
+    runs = {"sum": RUN, "sum of all": ALL}
+    drawing: Any = engine.module._Rows if what == "sum of all" else engine.module._Held
+    each = drawing.each
+    monkeypatch.setattr(drawing, "each", lambda self, draw: each(self, KilledOnce(draw, folder)))
+    if what in runs:
+        engine.module.release_sum(runs[what], engine.frame(events(), 4), pay=LedgerRequest(sums, "a"))
         assert sums.number == 1
     else:
         engine.module.release_keys(KEYS, engine.frame(occurrences(), 4), pay=LedgerRequest(keys, "a"))
@@ -210,8 +211,9 @@ def test_weights_are_those_of_the_records_and_stay_lazy(engine: Engine) -> None:
 def test_faults_of_the_data_are_found_before_the_payment(engine: Engine, sums: Ledger, keys: Ledger) -> None:
     data = events()
     data["x"][17] = np.inf
-    with pytest.raises(Exception, match="finite"):
-        engine.module.release_sum(RUN, engine.frame(data, 3), pay=LedgerRequest(sums, "a"))
+    for run in (RUN, ALL):
+        with pytest.raises(Exception, match="finite"):
+            engine.module.release_sum(run, engine.frame(data, 3), pay=LedgerRequest(sums, "a"))
     for wrong in (0, -1, 2**53 + 1, -(2**63)):
         counts = occurrences()
         places = np.flatnonzero(np.asarray(counts["key"]) == counts["key"][5])
@@ -259,9 +261,11 @@ def test_what_is_refused_is_not_computed_and_what_is_lost_stays_so(
         raise AssertionError("grouped")
 
     with monkeypatch.context() as patch:
-        patch.setattr(engine.module, "_Held", never)
-        with pytest.raises(BudgetExceeded):
-            engine.module.release_sum(RUN, rows, pay=small)
+        for name in ("held", "each"):
+            patch.setattr(engine.module._Rows, name, never)
+        for run in (RUN, ALL):
+            with pytest.raises(BudgetExceeded):
+                engine.module.release_sum(run, rows, pay=small)
 
     def fails(*_: Any) -> None:
         raise ZeroDivisionError

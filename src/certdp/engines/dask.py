@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, final
 
 from ..accounting.errors import InvalidType, InvalidValue
@@ -52,7 +52,7 @@ def release_sum(
     """
     sums = UnitSums.of(step, list(rows.columns), unit, columns, most, outside)
     chosen = rows[[unit, *sums.columns]]
-    return released.release_sum(lambda work: _Held(chosen, unit, work), sums, pay)
+    return released.release_sum(_Rows(chosen, unit), sums, pay)
 
 
 def release_keys(
@@ -77,7 +77,7 @@ def release_keys(
     known = list(counts.columns)
     draws = KeyDraws(sampling=sampling, key=named("key", known, key), count=named("count", known, count))
     chosen = counts[[key, count]]
-    return released.release_keys(lambda work: _Held(chosen, key, work), draws, pay)
+    return released.release_keys(_Rows(chosen, key), draws, pay)
 
 
 def record_weights(
@@ -107,17 +107,38 @@ def _with_weights(frame: Any, weights: WeightsOf) -> Any:
 
 
 @final
+class _Rows:
+    """Rows of a frame, by a column of units or keys."""
+
+    def __init__(self, frame: Any, by: str) -> None:
+        self._frame = frame
+        self._by = by
+
+    def held(self, work: Work) -> _Held:
+        worked = _dask().persist(*self._worked(work))
+        self._require_one(_dask().compute(*(kind for kind, _ in worked)))  # faults show here
+        return _Held([table for _, table in worked])
+
+    def each(self, draw: Draw) -> Sequence[bytes]:
+        found = _dask().compute(*self._worked(draw))
+        self._require_one([kind for kind, _ in found])
+        return [drawn for _, drawn in found]
+
+    def _worked(self, work: Callable[[Table], Any]) -> list[Any]:
+        dask, by = _dask(), self._by
+        return [dask.delayed(_worked, nout=2)(part, by, work) for part in self._frame.shuffle(on=by).to_delayed()]
+
+    def _require_one(self, kinds: Sequence[str | None]) -> None:
+        if len(found := {kind for kind in kinds if kind is not None}) > 1:
+            raise _mixed(self._by, " and ".join(sorted(found)))
+
+
+@final
 class _Held:
     """Tables by partition, after a shuffle, in the memory of the cluster."""
 
-    def __init__(self, frame: Any, by: str, work: Work) -> None:
-        dask = _dask()
-        grouped = frame.shuffle(on=by).to_delayed()
-        worked = dask.persist(*(dask.delayed(_worked, nout=2)(part, by, work) for part in grouped))
-        kinds = dask.compute(*(kind for kind, _ in worked))  # faults show here
-        self._tables: Any = [table for _, table in worked]
-        if len(found := {kind for kind in kinds if kind is not None}) > 1:
-            raise _mixed(by, " and ".join(sorted(found)))
+    def __init__(self, tables: Sequence[Any]) -> None:
+        self._tables = tables
 
     def each(self, draw: Draw) -> Sequence[bytes]:
         dask = _dask()
@@ -128,7 +149,7 @@ class _Held:
         """Dask frees them with the last reference."""
 
 
-def _worked(frame: Any, by: str, work: Work) -> tuple[str | None, Table]:
+def _worked(frame: Any, by: str, work: Callable[[Table], Any]) -> tuple[str | None, Any]:
     """What a task makes of its partition, and of what kind the names in a column are; None without any."""
     from pandas.api.types import infer_dtype
 

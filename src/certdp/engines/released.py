@@ -6,14 +6,17 @@ What is drawn where, and why a task that is run again draws nothing new: docs/sc
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Sequence
-from typing import Any, Protocol, TypeAlias
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
 from ..accounting.draws.by_name import NamedCoins
 from ..accounting.enclosures import Truth
 from ..accounting.guarantees import Guarantee
+from ..accounting.sampling.drawing import StatedRate
+from ..accounting.sampling.rate import ALWAYS
 from ..ledger import LedgerRequest, PaidFrom, request_of
 from ..records.sums import SumPart
 from ..runs.digests import plan_digest
@@ -24,6 +27,19 @@ from .batches import KeyDraws, Table, UnitSums, kept_counts
 
 Work: TypeAlias = Callable[[Table], Table]
 Draw: TypeAlias = Callable[[Table], bytes]
+Prepared = TypeVar("Prepared")
+
+
+class Rows(Protocol):
+    """Rows of an engine, those of a unit or key in one table."""
+
+    def held(self, work: Work) -> Partitions:
+        """What a task makes of each table, computed now and held; faults show here."""
+        ...
+
+    def each(self, draw: Draw) -> Sequence[bytes]:
+        """What a task makes of each table in one pass, of which the engine holds nothing."""
+        ...
 
 
 class Partitions(Protocol):
@@ -42,30 +58,42 @@ class Partitions(Protocol):
         ...
 
 
-def release_sum(group: Callable[[Work], Partitions], sums: UnitSums, pay: PaidFrom) -> StatedRelease:
+def release_sum(rows: Rows, sums: UnitSums, pay: PaidFrom) -> StatedRelease:
     """Release what the records of all units add up to, once.
 
     Args:
-        group: makes tables in which all rows of a unit are together, and computes a table of each, which it holds.
+        rows: in which all rows of a unit are together.
         sums: what is computed and drawn.
         pay: a `Ledger`, or a `LedgerRequest`.
     """
     run = sums.run
     request = request_of(pay, "sum")
     plan = plan_digest(run, unit=sums.unit, columns="\0".join(sums.columns), most=sums.most, outside=sums.outside.value)
+    cost = request.ledger.rule.cost_of(run)
+
+    def finished(parts: Iterable[bytes], coins: NamedCoins) -> bytes:
+        return merged([sums.empty(coins), *map(SumPart.from_bytes, parts)]).finish(run).content
 
     def draw(held: Partitions) -> bytes:
         coins = NamedCoins.fresh()
-        parts = map(SumPart.from_bytes, held.each(lambda records: sums.part(records, coins)))
-        return merged([sums.empty(coins), *parts]).finish(run).content
+        return finished(held.each(lambda records: sums.part(records, coins)), coins)
 
-    cost = request.ledger.rule.cost_of(run)
-    content = _drawn_once(request, cost, plan, lambda: group(sums.records), draw)
+    if run.drawing == StatedRate(ALWAYS):  # no task draws anything: what it adds up may be known before the payment
+        named = NamedCoins.fresh()
+        content = _drawn_once(
+            request,
+            cost,
+            plan,
+            lambda _: rows.each(lambda table: sums.part(sums.records(table), named)),
+            lambda parts: finished(parts, named),
+        )
+    else:
+        content = _drawn_once(request, cost, plan, _holding(rows, sums.records), draw)
     value = np.load(io.BytesIO(content), allow_pickle=False)
     return StatedRelease(value=value, statement=ReleaseStatement.of(run, value, private=True), run=run)
 
 
-def release_keys(group: Callable[[Work], Partitions], draws: KeyDraws, pay: PaidFrom) -> PrivateSample:
+def release_keys(rows: Rows, draws: KeyDraws, pay: PaidFrom) -> PrivateSample:
     """Sample and sanitise all keys, once; arguments as of `release_sum`, with keys in the place of units."""
     sampling = draws.sampling
     request = request_of(pay, "keys")
@@ -76,34 +104,36 @@ def release_keys(group: Callable[[Work], Partitions], draws: KeyDraws, pay: Paid
         kept = [kept_counts(content) for content in held.each(lambda counts: draws.kept(counts, coins))]
         return sampling.release_kept(kept, coins).to_bytes()
 
-    return PrivateSample.from_bytes(_drawn_once(request, sampling.guarantee, plan, lambda: group(draws.counts), draw))
+    content = _drawn_once(request, sampling.guarantee, plan, _holding(rows, draws.counts), draw)
+    return PrivateSample.from_bytes(content)
+
+
+def _holding(rows: Rows, work: Work) -> Callable[[ExitStack], Partitions]:
+    def prepare(stack: ExitStack) -> Partitions:
+        held = rows.held(work)
+        stack.callback(held.drop)
+        return held
+
+    return prepare
 
 
 def _drawn_once(
     request: LedgerRequest,
     cost: Guarantee[Any, Any, Any],
     plan: str,
-    group: Callable[[], Partitions],
-    draw: Callable[[Partitions], bytes],
+    prepare: Callable[[ExitStack], Prepared],
+    draw: Callable[[Prepared], bytes],
 ) -> bytes:
     """The output of a request: that of an earlier call, or what is drawn now, after the payment.
 
-    Faults of the data are found while they are grouped, before the payment.
+    Faults of the data are found while it is prepared, before the payment, where nothing is left to chance.
     """
-    ledger, held = request.ledger, list[Partitions]()
+    ledger, prepared = request.ledger, list[Prepared]()
+    with ExitStack() as stack:
 
-    def hold() -> None:
-        if not held:
-            held.append(group())
+        def drawn() -> bytes:
+            return draw(prepared[0] if prepared else prepare(stack))
 
-    def drawn() -> bytes:
-        hold()
-        return draw(held[0])
-
-    if ledger.state(request.request) is None and ledger.would_exceed(cost) is not Truth.TRUE:
-        hold()
-    try:
+        if ledger.state(request.request) is None and ledger.would_exceed(cost) is not Truth.TRUE:
+            prepared.append(prepare(stack))
         return ledger.release(cost, drawn, request=request.request, plan=plan, by=request.by).content
-    finally:
-        for partitions in held:
-            partitions.drop()

@@ -21,6 +21,7 @@ from .batches import PROBABILITY, UNIT, WEIGHT, KeyDraws, Table, UnitSums, Weigh
 from .released import Draw, Work
 
 _DRAWN = "drawn"
+_CELL = f"{_DRAWN} binary"
 
 
 def release_sum(
@@ -55,12 +56,8 @@ def release_sum(
     """
     sums = UnitSums.of(step, rows.columns, unit, columns, most, outside)
     shape = ", ".join([f"{UNIT} binary", *(f"{_quoted(name)} double" for name in sums.columns)])
-
-    def group(work: Work) -> _Held:
-        grouped = rows.select(_column(unit), *map(_column, sums.columns)).repartition(_column(unit))
-        return _Held(grouped.mapInArrow(_whole(work), shape))
-
-    return released.release_sum(group, sums, pay)
+    grouped = rows.select(_column(unit), *map(_column, sums.columns)).repartition(_column(unit))
+    return released.release_sum(_Rows(grouped, shape), sums, pay)
 
 
 def release_keys(
@@ -87,11 +84,7 @@ def release_keys(
         sampling=sampling, key=named("key", counts.columns, key), count=named("count", counts.columns, count)
     )
     shape = f"{_quoted(key)} binary, {_quoted(count)} bigint"
-
-    def group(work: Work) -> _Held:
-        return _Held(_added_up(counts, key, count).mapInArrow(_whole(work), shape))
-
-    return released.release_keys(group, draws, pay)
+    return released.release_keys(_Rows(_added_up(counts, key, count), shape), draws, pay)
 
 
 def record_weights(
@@ -127,6 +120,21 @@ _ADDED = (WEIGHT, PROBABILITY)
 
 
 @final
+class _Rows:
+    """Rows after a shuffle, and of what shape a table is that a task makes of its partition."""
+
+    def __init__(self, grouped: Any, shape: str) -> None:
+        self._grouped = grouped
+        self._shape = shape
+
+    def held(self, work: Work) -> _Held:
+        return _Held(self._grouped.mapInArrow(_whole(lambda rows: _as_declared(work(rows))), self._shape))
+
+    def each(self, draw: Draw) -> Sequence[bytes]:
+        return _collected(self._grouped.mapInArrow(_whole(lambda rows: _cell(draw(rows))), _CELL))
+
+
+@final
 class _Held:
     """Tables by partition, after a shuffle, in the memory and on the disks of the executors."""
 
@@ -139,8 +147,7 @@ class _Held:
             raise
 
     def each(self, draw: Draw) -> Sequence[bytes]:
-        drawn = self._frame.mapInArrow(_drawn(draw), f"{_DRAWN} binary").collect()
-        return [bytes(row[_DRAWN]) for row in drawn]
+        return _collected(self._frame.mapInArrow(_drawn(draw), _CELL))
 
     def drop(self) -> None:
         self._frame.unpersist()
@@ -168,7 +175,7 @@ def _whole(work: Work) -> Callable[[Iterable[Any]], Iterator[Any]]:
     def worked(batches: Iterable[Any]) -> Iterator[Any]:
         every = list(batches)
         if every:
-            yield from _as_declared(work(arrow().Table.from_batches(every))).to_batches()
+            yield from work(arrow().Table.from_batches(every)).to_batches()
 
     return worked
 
@@ -185,9 +192,18 @@ def _drawn(draw: Draw) -> Callable[[Iterable[Any]], Iterator[Any]]:
 
     def drawn(batches: Iterable[Any]) -> Iterator[Any]:
         for table in map(_table, batches):
-            yield arrow().RecordBatch.from_pydict({_DRAWN: [draw(table)]}, schema=arrow().schema([(_DRAWN, "binary")]))
+            yield from _cell(draw(table)).to_batches()
 
     return drawn
+
+
+def _cell(drawn: bytes) -> Table:
+    """A table of one value."""
+    return arrow().table({_DRAWN: arrow().array([drawn], "binary")})
+
+
+def _collected(frame: Any) -> Sequence[bytes]:
+    return [bytes(row[_DRAWN]) for row in frame.collect()]
 
 
 def _table(batch: Any) -> Table:
