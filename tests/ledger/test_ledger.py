@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from filelock import FileLock
 
 from certdp import ADD_REMOVE, RECORD, REPLACE, Enclosure, Ledger
 from certdp.accounting.errors import InvalidType, InvalidValue
@@ -26,6 +27,7 @@ from certdp.ledger import (
     ClockSetBack,
     LedgerDamaged,
     LedgerUnavailable,
+    Output,
     OutputLost,
     RequestState,
     ReservationExpired,
@@ -33,6 +35,8 @@ from certdp.ledger import (
     UsedBefore,
     verify_export,
 )
+from certdp.ledger import anchors as anchor_files
+from certdp.ledger import ledger as ledgers
 from tests.support.ledgers import CASES, Case, cost, number
 
 ONE = PureFilter(Pure(number(1)), relation=ADD_REMOVE, unit=RECORD)
@@ -570,6 +574,42 @@ class TestAnchors:
         assert Anchor.read(tmp_path / "anchor") == anchored.head
         anchored.pay(THIRD, request="a")
         assert Anchor.parse(str(anchored.head)) == anchored.head
+
+    def test_one_that_is_not_written_leaves_a_payment_that_the_next_call_goes_on_from(
+        self, anchored: Ledger, path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(anchor_files, "_WAIT", 0)
+        drawn = list[bytes]()
+
+        def draw() -> bytes:
+            drawn.append(b"output")
+            return drawn[-1]
+
+        def release(ledger: Ledger) -> Output:
+            return ledger.release(THIRD, draw, request="a")
+
+        with FileLock(tmp_path / "anchor.lock"):
+            for _ in range(2):
+                with pytest.raises(LedgerUnavailable, match="with the same id in this process"):
+                    release(anchored)
+        assert (anchored.number, anchored.state("a"), drawn) == (1, RequestState.BEGUN, [])
+        with pytest.raises(OutputLost):
+            release(Ledger(path))  # another one cannot know that nothing was drawn
+        with pytest.raises(SameRequest):
+            anchored.pay(THIRD, request="a")
+        with monkeypatch.context() as patch:
+            patch.setattr(ledgers, "this_process", lambda: (0, 0))
+            with pytest.raises(OutputLost):
+                release(anchored)  # nor can a fork
+        with ThreadPoolExecutor(4) as threads:
+            answers = [one.exception() for one in [threads.submit(release, anchored) for _ in range(4)]]
+        assert drawn == [b"output"]
+        assert {type(one) for one in answers} <= {type(None), OutputLost}
+        assert release(anchored).content == b"output"
+        assert drawn == [b"output"]
+        assert anchored.number == 1
+        assert Anchor.read(tmp_path / "anchor") == anchored.head
+        assert anchored.verify().sound
 
     def test_a_missing_or_damaged_one_is_refused(self, anchored: Ledger, tmp_path: Path) -> None:
         (tmp_path / "anchor").write_text("17")

@@ -77,5 +77,8 @@ def _alone(path: Path) -> Iterator[None]:
         with FileLock(path.with_name(f"{path.name}.lock"), timeout=_WAIT):
             yield
     except (Timeout, OSError) as error:
-        remedy = f"{error}. The ledger is right; the anchor is an earlier entry"
+        remedy = (
+            f"{error}. The ledger is right, and what it paid stays paid; the anchor is an earlier entry. Free the file "
+            "and ask again with the same id in this process, which goes on; to another one the output is lost"
+        )
         raise LedgerUnavailable("anchor", str(path), "a file that can be written", remedy) from None

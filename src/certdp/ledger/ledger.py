@@ -14,6 +14,7 @@ from ..accounting.derivation import Derivation
 from ..accounting.enclosures import Truth
 from ..accounting.errors import InvalidType, InvalidValue, known_keywords
 from ..accounting.filters import Filter, Remaining
+from ..accounting.filters.spending import this_process
 from ..accounting.filters.states import sums_to_json
 from ..accounting.guarantees import Guarantee, refuse_counted_elsewhere, require
 from ..accounting.notions import Bound
@@ -61,6 +62,7 @@ class Ledger:
         self._store = store_at(where)
         self._anchor = None if anchor is None else Path(anchor).absolute()
         self._clock: Callable[[], datetime] = _now
+        self._unanswered: dict[tuple[tuple[int, int], str], str] = {}  # by process and id, the word of who asked
         with self._store.reading() as execute:
             is_older = _version(execute) < VERSION
             opened = execute("SELECT body FROM ledger_entries WHERE number = 0")
@@ -146,7 +148,9 @@ class Ledger:
             SameRequest: for an id that was used for something else.
             UsedBefore: for randomness that another request has used.
             ReservationExpired: for the id of a reservation that was not begun in time.
-            ClockSetBack, LedgerUnavailable, LedgerDamaged: with nothing written.
+            LedgerUnavailable: where it may be paid and nobody was told, because the store or the anchor did not answer:
+                the next call with that id, in this process, goes on where this one stopped.
+            ClockSetBack, LedgerDamaged: with nothing written.
         """
         return self._paid(cost, request, Mode.PAY, RequestState.BEGUN, None, plan, certificate, by, uses)
 
@@ -392,10 +396,28 @@ class Ledger:
         kept = None if certificate is None else digest_of(certificate)
         terms = Terms(request=request, data=self.data, mode=mode, cost=cost, plan=plan, certificate=kept, uses=uses)
         refuse_counted_elsewhere("cost", cost, self)
-        attempt = secrets.token_hex(16)
+        asked = this_process(), request
+        attempt = self._unanswered.pop(asked, None) or secrets.token_hex(16)
         until = None if expires is None else self._clock() + expires
         try:
-            return self._entered(terms, attempt, state, until, certificate, by)
+            return self._answered(terms, attempt, state, until, certificate, by)
+        except (LedgerUnavailable, SameRequest, KeyboardInterrupt):
+            self._unanswered[asked] = attempt  # nobody was told: the next call here may be
+            raise
+
+    def _answered(
+        self,
+        terms: Terms,
+        attempt: str,
+        state: RequestState,
+        expires: datetime | None,
+        certificate: bytes | None,
+        by: str | None,
+    ) -> Payment:
+        """Enter a request, and look it up where the answer of the store was lost."""
+        request = terms.request
+        try:
+            return self._entered(terms, attempt, state, expires, certificate, by)
         except LedgerUnavailable:
             with suppress(LedgerUnavailable), self._reading() as turn:  # was it committed, and the answer lost?
                 row = turn.request(request)
@@ -430,7 +452,8 @@ class Ledger:
                 raise SameRequest("request", request, "an id that is free, or the terms it was first used with", remedy)
             if row.state is RequestState.EXPIRED:
                 raise _expired(request)
-            return _payment(request, row.state, turn.entry(row.entry), "", new=False)
+            new = row.state is state and row.attempt == digest_of(attempt.encode("ascii"))
+            return _payment(request, row.state, turn.entry(row.entry), attempt if new else "", new=new)
 
     def _own_row(self, turn: Turn, payment: Payment) -> Row:
         row = turn.request(payment.request)
@@ -444,13 +467,14 @@ class Ledger:
     def _writing(self) -> Iterator[Turn]:
         with self._store.writing() as execute:
             turn = Turn(execute, self.rule, self._clock(), self.place)
+            kept = turn.head
             if self._anchor is not None:
-                turn.check(Anchor.read(self._anchor))
+                kept = Anchor.read(self._anchor)
+                turn.check(kept)
             turn.check_clock()
-            before = turn.head
             turn.expire()
             yield turn
-        if turn.head != before:
+        if turn.head != kept:
             self._anchored(turn)
 
     def _anchored(self, turn: Turn) -> bool:
