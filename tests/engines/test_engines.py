@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from attrs import evolve
 from scipy.stats import chi2
 
 import certdp
@@ -16,6 +20,7 @@ from certdp.accounting.draws.by_name import NamedCoins
 from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.accounting.filters import ApproximateFilter, BudgetExceeded, PureFilter
 from certdp.accounting.notions import Approximate, Pure
+from certdp.engines.batches import UnitSums
 from certdp.ledger import LedgerRequest, OutputLost
 from certdp.parts import SumPart
 from tests.support.engines import PARTITIONS, Engine, KilledOnce, drawn_by_tasks
@@ -51,10 +56,21 @@ def keys(tmp_path: Path) -> Ledger:
 
 
 def events() -> dict[str, Any]:
-    """Whole numbers, so that sums are exact in any order."""
+    """Rows of users, whose sums in binary64 depend on the order of their rows."""
     generator = np.random.default_rng(20)
     users = generator.integers(0, 500, ROWS)
-    return {"user_id": users, "x": generator.integers(-3, 4, ROWS) + 0.0, "y": generator.integers(0, 3, ROWS) + 0.0}
+    return {"user_id": users, "x": generator.normal(size=ROWS), "y": generator.integers(0, 3, ROWS) / 10}
+
+
+def added_up(data: dict[str, Any], bits: int) -> tuple[list[bytes], Any]:
+    """Users and their records, by the exact sums of rows that are rounded to multiples of 2^-bits."""
+    totals: dict[int, list[int]] = {}
+    for user, *row in zip(data["user_id"].tolist(), data["x"].tolist(), data["y"].tolist(), strict=True):
+        own = totals.setdefault(user, [0, 0])
+        for place, each in enumerate(row):
+            own[place] += round(Fraction(each) * 2**bits)
+    records = [[float(Fraction(total, 2**bits)) for total in own] for own in totals.values()]
+    return [str(user).encode() for user in totals], np.array(records)
 
 
 def occurrences() -> dict[str, Any]:
@@ -113,12 +129,26 @@ def test_exact_totals_are_the_same_in_any_number_of_partitions(
         patch.setattr(NamedCoins, "fresh", lambda: coins)
         for partitions in PARTITIONS:
             engine.module.release_sum(run, engine.frame(data, partitions), pay=LedgerRequest(sums, f"in {partitions}"))
-    users = np.unique(data["user_id"])
-    records = np.array([[data[name][data["user_id"] == user].sum() for name in "xy"] for user in users])
-    part = SumPart.of_units(run, records, [str(user).encode() for user in users], coins)
+    names, records = added_up(data, bits=28)  # 2^-28 ≤ 2^-32 · 20 < 2^-27
+    part = SumPart.of_units(run, records, names, coins)
     assert totals[0] == totals[1] == part._state.reveal().totals
     if run is ALL:
         assert totals[0] == SumPart.of(run, records)._state.reveal().totals
+
+
+def test_as_many_rows_of_a_unit_count_in_any_number_of_partitions(
+    engine: Engine, sums: Ledger, totals: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    of = UnitSums.of
+    monkeypatch.setattr(UnitSums, "of", lambda *given: evolve(of(*given), salt=bytes(32)))
+    data = {**events(), "y": np.ones(ROWS) / 4}
+    for partitions in PARTITIONS:
+        rows = engine.frame(data, partitions)
+        engine.module.release_sum(ALL, rows, most=Public(7), pay=LedgerRequest(sums, f"in {partitions}"))
+    assert totals[0] == totals[1]
+    own = np.minimum(np.bincount(data["user_id"]), 7)
+    counted = np.c_[np.zeros(len(own)), own / 4]
+    assert totals[0][0][1] == SumPart.of(ALL, counted)._state.reveal().totals[0][1]
 
 
 @pytest.mark.usefixtures("one_secret")
@@ -214,6 +244,22 @@ def test_faults_of_the_data_are_found_before_the_payment(engine: Engine, sums: L
     for run in (RUN, ALL):
         with pytest.raises(Exception, match="finite"):
             engine.module.release_sum(run, engine.frame(data, 3), pay=LedgerRequest(sums, "a"))
+    faulty: tuple[dict[str, Any], ...] = (
+        {"x": [1.0, None, 2.0]},
+        {"x": [1.0, math.nan, 2.0]},
+        {"x": [1e308, 1e308, 1e308]},
+        {"x": [1.0, 2.0**35, 2.0]},  # too large for whole numbers of the grid
+        {"x": [2**53 + 1, 1, 1]},
+    )
+    for columns in faulty:
+        rows = engine.frame({"user_id": ["ann", "bob", "ann"], **columns}, 2)
+        for most in (None, Public(1)):
+            with pytest.raises(Exception, match=r"missing|too large|beyond"):
+                engine.module.release_sum(ALL, rows, most=most, pay=LedgerRequest(sums, "a"))
+    for columns in ({"user_id": ["ann", None]}, {"user_id": [True, False]}, {"x": ["1", "2"]}, {"x": [Decimal(1)] * 2}):
+        rows = engine.frame({"user_id": ["ann", "bob"], "x": [1.0, 2.0], **columns}, 1)
+        with pytest.raises(Exception, match=r"missing value|a column of type"):
+            engine.module.release_sum(ALL, rows, pay=LedgerRequest(sums, "a"))
     for wrong in (0, -1, 2**53 + 1, -(2**63)):
         counts = occurrences()
         places = np.flatnonzero(np.asarray(counts["key"]) == counts["key"][5])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 from collections.abc import Sequence
 from typing import Any, Self, TypeAlias, final
@@ -11,6 +12,7 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
+from ..accounting.display import shorten
 from ..accounting.draws.by_name import NamedCoins
 from ..accounting.enclosures.arguments import whole
 from ..accounting.errors import InvalidType, InvalidValue
@@ -18,7 +20,8 @@ from ..accounting.exact import Floats
 from ..accounting.guarantees import require
 from ..accounting.private import InvalidData
 from ..accounting.provenance import Public
-from ..accounting.sampling.clipping import Outside, hold
+from ..accounting.sampling.clipping import Outside, hold, largest_radius
+from ..accounting.sampling.domains import NormBall
 from ..accounting.stored import packed, unpacked
 from ..records.chunks import every_realisation
 from ..records.sums import SumPart, additive
@@ -36,12 +39,18 @@ WEIGHT, PROBABILITY = "weight", "probability"
 _KEPT = "certdp-kept-keys/1"
 _COUNT = "count"
 _WORD, _SALT = 8, 32  # bytes
+_FINE = 32  # bits of the radius that a grid for rows has
+_MOST_BITS = 62  # of magnitudes added up in binary64: the exact sum has less than 63 then
+_GRIDS = 900  # bits: so a row scales exactly, or to infinity
 
 
 @final
 @frozen(kw_only=True)
 class UnitSums:
     """One record for each unit: what its rows add up to. Of more rows than are to count, those with the least hashes.
+
+    A row is rounded to a public grid of 2^-bits, at most 2^-32 of the radius of the run's domain, and rows are added as
+    whole numbers of it: what they add up to is a function of a unit's own rows alone, in whatever order an engine adds.
 
     Attributes:
         run: what is released of these records.
@@ -50,6 +59,7 @@ class UnitSums:
         most: how many rows of a unit count; all of them for None.
         outside: what happens to records outside the run's domain.
         salt: of the hashes, which are of a unit's own rows.
+        bits: of the grid.
     """
 
     run: SampledRun[Any]
@@ -58,6 +68,7 @@ class UnitSums:
     most: int | None
     outside: Outside
     salt: bytes
+    bits: int
 
     @classmethod
     def of(
@@ -73,7 +84,7 @@ class UnitSums:
 
         Raises:
             InvalidType, InvalidValue: for a run that does not release from exact sums, a column that is not there or
-                named twice, and a number of rows below 1.
+                named twice, a number of rows below 1, and a radius for which binary64 has no grid.
         """
         require("step", run, SampledRun, "Build one: SampledRun(mechanism=…, sampler=…, domain=…)")
         require("outside", outside, Outside, "Use Outside.CLIP or Outside.DROP")
@@ -88,31 +99,76 @@ class UnitSums:
             most=None if most is None else most.value,
             outside=outside,
             salt=os.urandom(_SALT),
+            bits=_grid(run.domain),
         )
 
-    def records(self, rows: Table) -> Table:
-        """A table of units and their records; all rows of a unit are in this one.
+    def totals(self, rows: Table) -> Table:
+        """What the rows of each unit add up to: `of_totals` of it are the records.
 
-        Guarantees: a unit's record is a function of its own rows, whatever their order and whosever rows are beside.
+        Args:
+            rows: all those of a unit are in this table.
+
+        Returns:
+            the units; for each coordinate the sum of the rows that count, int64 in units of the grid, and the float64
+            sum of the magnitudes of all rows, which tells whether the first is right.
 
         Raises:
-            InvalidType, InvalidValue: for a row of no unit, numbers that are not finite, and what the run could not
-                release from: nothing was paid.
+            InvalidType, InvalidValue: for a row of no unit, and for columns of anything but numbers.
         """
         pa = arrow()
         units = as_names(rows.column(self.unit)).dictionary_encode()
         codes, names = units.indices.to_numpy(), units.dictionary
-        matrix = matrix_of(rows, self.columns) + 0.0  # no sign of zero decides an order
-        order = np.lexsort([*matrix.T[::-1], codes])
+        with np.errstate(over="ignore", invalid="ignore"):  # their magnitudes tell
+            row = np.rint(np.ldexp(matrix_of(rows, self.columns), self.bits)) + 0.0  # no sign of zero decides an order
+            number = row.astype(np.int64)
+        order = np.argsort(codes, kind="stable")
         if self.most is not None:
-            order = self._bounded(codes, names, matrix, order)
+            order, counted = self._bounded(codes, names, row)
+            number *= counted[:, np.newaxis]
         starts = np.flatnonzero(np.r_[True, np.diff(codes[order]) != 0]) if len(order) else np.zeros(0, np.int64)
-        sums = np.add.reduceat(matrix[order], starts, axis=0) if len(order) else matrix
-        prepared(
-            self.run.mechanism, self.run.drawing.realise, self.run.releases, sums, self.run.domain, self.outside, None
+        sums, magnitudes = (
+            np.add.reduceat(each[order], starts, axis=0) if len(order) else each for each in (number, np.abs(row))
         )
-        columns = [pa.array(np.ascontiguousarray(column)) for column in sums.T]
-        return pa.table([names.take(pa.array(codes[order][starts])), *columns], names=[UNIT, *self.columns])
+        found = {UNIT: names.take(pa.array(codes[order][starts]))}
+        for place in range(len(self.columns)):
+            found[sum_of(place)] = pa.array(np.ascontiguousarray(sums[:, place]))
+            found[magnitude_of(place)] = pa.array(np.ascontiguousarray(magnitudes[:, place]))
+        return pa.table(found)
+
+    def records(self, totals: Table) -> Table:
+        """A table of units and their records, from what their rows add up to.
+
+        Args:
+            totals: as `totals` gives; an engine may have added up itself, missing numbers as NaN.
+
+        Guarantees: a unit's record is a function of its own rows, whatever their order and whosever rows are beside.
+
+        Raises:
+            InvalidType, InvalidValue: for a row of no unit, numbers that are not finite or too large to be added, and
+                what the run could not release from: nothing was paid.
+        """
+        pa, units = arrow(), as_names(totals.column(UNIT))
+        records = np.empty((len(units), len(self.columns)))
+        for place, name in enumerate(self.columns):
+            if not np.all(_numbers(totals.column(magnitude_of(place))) < 2.0**_MOST_BITS):  # so it is for NaN
+                limit = f"finite numbers, whose magnitudes add up to less than 2^{_MOST_BITS - self.bits} for a unit"
+                remedy = "Remove or impute such rows, or declare the radius of the data"
+                raise InvalidData(
+                    name, "a number that is missing, not finite or too large for the radius", limit, remedy
+                )
+            records[:, place] = np.ldexp(_numbers(totals.column(sum_of(place))).astype(np.float64), -self.bits)
+        prepared(
+            self.run.mechanism,
+            self.run.drawing.realise,
+            self.run.releases,
+            records,
+            self.run.domain,
+            self.outside,
+            None,
+        )
+        columns = [np.ascontiguousarray(column) for column in records.T]
+        arrays = [pa.Array.from_buffers(pa.float64(), len(units), [None, pa.py_buffer(one)]) for one in columns]
+        return pa.table([units, *arrays], names=[UNIT, *self.columns])
 
     def part(self, records: Table, coins: NamedCoins) -> bytes:
         """The bytes of the `SumPart` over some of the records."""
@@ -124,23 +180,44 @@ class UnitSums:
         return SumPart.of_units(self.run, np.empty((0, len(self.columns))), [], coins, self.outside)
 
     def _bounded(
-        self, codes: NDArray[np.int32], names: Any, matrix: Floats, order: NDArray[np.int64]
-    ) -> NDArray[np.int64]:
-        """The places of the rows that count, in order: of each unit those with the least hashes."""
-        own, rows = names.to_pylist(), np.ascontiguousarray(matrix)
+        self, codes: NDArray[np.int32], names: Any, row: Floats
+    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """An order of the rows by unit, and which of them count: of each unit those with the least hashes."""
+        own, rows, most = names.to_pylist(), np.ascontiguousarray(row), self.most or 0
         start = hashlib.blake2b(digest_size=_WORD, key=self.salt, person=b"certdp-rows")
-        many = np.bincount(codes, minlength=len(own))[codes] > (self.most or 0)
+        many = np.bincount(codes, minlength=len(own))[codes] > most
         hashes = np.zeros(len(codes), dtype=np.uint64)
         for place in np.flatnonzero(many).tolist():
             hashed = start.copy()
             hashed.update(len(own[codes[place]]).to_bytes(_WORD, "little") + own[codes[place]] + rows[place].tobytes())
             hashes[place] = int.from_bytes(hashed.digest(), "little")
-        by_hash = np.lexsort([*matrix.T[::-1], hashes, codes])
-        grouped = codes[by_hash]
-        firsts = np.searchsorted(grouped, grouped, side="left")
+        order = np.lexsort([*row.T[::-1], hashes, codes])
+        grouped = codes[order]
         counted = np.zeros(len(codes), dtype=np.bool_)
-        counted[by_hash] = np.arange(len(codes)) - firsts < (self.most or 0)
-        return order[counted[order]]
+        counted[order] = np.arange(len(codes)) - np.searchsorted(grouped, grouped, side="left") < most
+        return order, counted
+
+
+def sum_of(place: int) -> str:
+    """The name of the column in which a coordinate is added up."""
+    return f"sum {place}"
+
+
+def magnitude_of(place: int) -> str:
+    """The name of the column in which a coordinate's magnitudes are added up."""
+    return f"magnitude {place}"
+
+
+def _grid(domain: NormBall | None) -> int:
+    """The bits of the grid for rows: 2^-bits is at most 2^-32 of the radius, and of 1 without a domain."""
+    _, exponent = math.frexp(1.0 if domain is None else largest_radius(domain))
+    bits = _FINE + 1 - exponent
+    if abs(bits) > _GRIDS:
+        radius = shorten(str(domain.radius.value)) if domain else ""
+        raise InvalidValue(
+            "radius", radius, f"between about 2^-{_GRIDS - _FINE} and 2^{_GRIDS + _FINE}", "Scale the data"
+        )
+    return bits
 
 
 @final
@@ -262,10 +339,15 @@ def matrix_of(table: Table, columns: Sequence[str]) -> Floats:
         if column.null_count:
             raise InvalidData(name, "a missing number", "a number in every row", "Remove or impute such rows")
         try:
-            found[:, place] = column.cast(pa.float64()).to_numpy()
+            found[:, place] = _numbers(column.cast(pa.float64()))
         except pa.ArrowInvalid:
             raise InvalidData(name, "a whole number beyond 2^53", "numbers that binary64 holds") from None
     return found
+
+
+def _numbers(column: Any) -> NDArray[Any]:
+    """A column of numbers without nulls; what Arrow itself offers loads pandas, a second of a worker's first call."""
+    return np.from_dlpack(column.combine_chunks())
 
 
 def as_names(column: Any) -> Any:

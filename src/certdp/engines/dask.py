@@ -33,7 +33,8 @@ def release_sum(
     """Release the sum over all units of a Dask data frame, once: eager, paid first, kept in the ledger.
 
     Args:
-        step: what is released; its mechanism adds noise to exact sums. A record is what all rows of a unit add up to.
+        step: what is released; its mechanism adds noise to exact sums. A record is what all rows of a unit add up to,
+            each rounded to a public grid: multiples of a power of two that is at most 2^-32 of the domain's radius.
         rows: a dask.dataframe.DataFrame, a row for each event.
         unit: name of the column that says whose row it is: text, bytes or whole numbers.
         pay: a `Ledger`, or a `LedgerRequest`, with which a call may be repeated and gives the same bytes.
@@ -52,7 +53,7 @@ def release_sum(
     """
     sums = UnitSums.of(step, list(rows.columns), unit, columns, most, outside)
     chosen = rows[[unit, *sums.columns]]
-    return released.release_sum(_Rows(chosen, unit), sums, pay)
+    return released.release_sum(_Rows(chosen, unit), sums, lambda some: sums.records(sums.totals(some)), pay)
 
 
 def release_keys(

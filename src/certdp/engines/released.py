@@ -58,12 +58,13 @@ class Partitions(Protocol):
         ...
 
 
-def release_sum(rows: Rows, sums: UnitSums, pay: PaidFrom) -> StatedRelease:
+def release_sum(rows: Rows, sums: UnitSums, records: Work, pay: PaidFrom) -> StatedRelease:
     """Release what the records of all units add up to, once.
 
     Args:
         rows: in which all rows of a unit are together.
         sums: what is computed and drawn.
+        records: makes the records of all units in a table of the rows.
         pay: a `Ledger`, or a `LedgerRequest`.
     """
     run = sums.run
@@ -76,7 +77,7 @@ def release_sum(rows: Rows, sums: UnitSums, pay: PaidFrom) -> StatedRelease:
 
     def draw(held: Partitions) -> bytes:
         coins = NamedCoins.fresh()
-        return finished(held.each(lambda records: sums.part(records, coins)), coins)
+        return finished(held.each(lambda some: sums.part(some, coins)), coins)
 
     if run.drawing == StatedRate(ALWAYS):  # no task draws anything: what it adds up may be known before the payment
         named = NamedCoins.fresh()
@@ -84,11 +85,11 @@ def release_sum(rows: Rows, sums: UnitSums, pay: PaidFrom) -> StatedRelease:
             request,
             cost,
             plan,
-            lambda _: rows.each(lambda table: sums.part(sums.records(table), named)),
+            lambda _: rows.each(lambda table: sums.part(records(table), named)),
             lambda parts: finished(parts, named),
         )
     else:
-        content = _drawn_once(request, cost, plan, _holding(rows, sums.records), draw)
+        content = _drawn_once(request, cost, plan, _holding(rows, records), draw)
     value = np.load(io.BytesIO(content), allow_pickle=False)
     return StatedRelease(value=value, statement=ReleaseStatement.of(run, value, private=True), run=run)
 

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, final
 
-from ..accounting.errors import InvalidValue
+from ..accounting.errors import InvalidType, InvalidValue
 from ..accounting.private import Private
 from ..accounting.provenance import Public
 from ..accounting.sampling.clipping import Outside
@@ -17,11 +18,12 @@ from ..weighted_sampling.frequencies import LARGEST_COUNT
 from ..weighted_sampling.keys import arrow
 from ..weighted_sampling.release import PrivateSample, PrivateWeightedSampling
 from . import released
-from .batches import PROBABILITY, UNIT, WEIGHT, KeyDraws, Table, UnitSums, WeightsOf, named
+from .batches import PROBABILITY, UNIT, WEIGHT, KeyDraws, Table, UnitSums, WeightsOf, magnitude_of, named, sum_of
 from .released import Draw, Work
 
 _DRAWN = "drawn"
 _CELL = f"{_DRAWN} binary"
+_EXACT = 2**53  # up to which binary64 holds whole numbers
 
 
 def release_sum(
@@ -37,7 +39,8 @@ def release_sum(
     """Release the sum over all units of a Spark data frame, once: eager, paid first, kept in the ledger.
 
     Args:
-        step: what is released; its mechanism adds noise to exact sums. A record is what all rows of a unit add up to.
+        step: what is released; its mechanism adds noise to exact sums. A record is what all rows of a unit add up to,
+            each rounded to a public grid: multiples of a power of two that is at most 2^-32 of the domain's radius.
         rows: a pyspark.sql.DataFrame, a row for each event.
         unit: name of the column that says whose row it is: text, bytes or whole numbers.
         pay: a `Ledger`, or a `LedgerRequest`, with which a call may be repeated and gives the same bytes.
@@ -50,14 +53,13 @@ def release_sum(
         that is run again, or twice at a time, gives the same bytes.
 
     Raises:
-        InvalidType, InvalidValue: for another step and other columns.
+        InvalidType, InvalidValue: for another step, other columns, and columns of other types.
         pyspark.errors.PythonException: for rows that cannot be released from, before the payment.
         BudgetExceeded, OutputLost and others: as `Ledger.release`.
     """
     sums = UnitSums.of(step, rows.columns, unit, columns, most, outside)
     shape = ", ".join([f"{UNIT} binary", *(f"{_quoted(name)} double" for name in sums.columns)])
-    grouped = rows.select(_column(unit), *map(_column, sums.columns)).repartition(_column(unit))
-    return released.release_sum(_Rows(grouped, shape), sums, pay)
+    return released.release_sum(_Rows(_totals(rows, sums), shape), sums, sums.records, pay)
 
 
 def release_keys(
@@ -153,6 +155,67 @@ class _Held:
         self._frame.unpersist()
 
 
+def _totals(rows: Any, sums: UnitSums) -> Any:
+    """What Spark adds up for each unit, as `UnitSums.totals` does."""
+    functions, _ = _spark()
+    from pyspark.sql import Window
+
+    row, whole = ([f"{kind}{place}" for place in range(len(sums.columns))] for kind in ("row", "whole"))
+    on_grid = [_on_grid(rows, name, sums.bits).alias(one) for name, one in zip(sums.columns, row, strict=True)]
+    placed = rows.select(_unit(rows, sums.unit).alias(UNIT), *on_grid)
+    placed = placed.select(
+        "*", *(functions.expr(f"try_cast({one} as bigint)").alias(of) for one, of in zip(row, whole, strict=True))
+    )
+    if sums.most is not None:
+        by_hash = Window.partitionBy(UNIT).orderBy(functions.xxhash64(functions.lit(sums.salt), *whole), *whole)
+        counts = functions.row_number().over(by_hash) <= sums.most
+        placed = placed.select(UNIT, *row, counts.alias("counts"), *whole)
+        placed = placed.select(
+            UNIT, *row, *(functions.when(functions.col("counts"), functions.col(one)).alias(one) for one in whole)
+        )
+    added = [functions.try_sum(of).alias(sum_of(place)) for place, of in enumerate(whole)]
+    added += [functions.sum(functions.abs(one)).alias(magnitude_of(place)) for place, one in enumerate(row)]
+    return placed.groupBy(UNIT).agg(*added)
+
+
+def _unit(rows: Any, unit: str) -> Any:
+    """The column of units, those of text as bytes: no collation makes two units one.
+
+    Raises:
+        InvalidType: for a column of another type.
+    """
+    _, types = _spark()
+    match rows.schema[unit].dataType:
+        case types.StringType():
+            return _column(unit).cast("binary")
+        case types.BinaryType() | types.IntegralType():
+            return _column(unit)
+        case other:
+            raise InvalidType(
+                "unit", f"a column of type {other.simpleString()}", "text, bytes or whole numbers", "Convert it"
+            )
+
+
+def _on_grid(rows: Any, name: str, bits: int) -> Any:
+    """A column of numbers in units of the grid, rounded; NaN for one that is missing, or that binary64 would round.
+
+    Raises:
+        InvalidType: for a column of another type.
+    """
+    functions, types = _spark()
+    column = _column(name)
+    match rows.schema[name].dataType:
+        case types.LongType():
+            column = functions.when(column.between(-_EXACT, _EXACT), column.cast("double"))
+        case types.ByteType() | types.ShortType() | types.IntegerType() | types.FloatType() | types.DoubleType():
+            column = column.cast("double")
+        case other:
+            raise InvalidType(
+                name, f"a column of type {other.simpleString()}", "whole or binary64 numbers", "Leave it out"
+            )
+    return functions.coalesce(functions.rint(column * functions.lit(2.0**bits)), functions.lit(math.nan))
+
+
 def _added_up(counts: Any, key: str, count: str) -> Any:
     """Keys with their counts, all those of a key in one partition; whole numbers are added up by Spark."""
     functions, types = _spark()
@@ -198,8 +261,12 @@ def _drawn(draw: Draw) -> Callable[[Iterable[Any]], Iterator[Any]]:
 
 
 def _cell(drawn: bytes) -> Table:
-    """A table of one value."""
-    return arrow().table({_DRAWN: arrow().array([drawn], "binary")})
+    """A table of one value, made without pandas."""
+    pa = arrow()
+    ends = pa.py_buffer(len(drawn).to_bytes(8, "little").rjust(16, b"\0"))
+    return pa.table(
+        {_DRAWN: pa.Array.from_buffers(pa.large_binary(), 1, [None, ends, pa.py_buffer(drawn)]).cast(pa.binary())}
+    )
 
 
 def _collected(frame: Any) -> Sequence[bytes]:
