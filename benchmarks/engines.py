@@ -2,10 +2,10 @@
 """What certdp adds to an engine's own reading and grouping: `python benchmarks/engines.py dask|spark|stages [ROWS]`.
 
 Events of users in Parquet files, 20 a user. Own: the engine reads them and sums by user. Shuffled: it reads them and
-brings the rows of each user together, which is what a release begins with. Release: `release_sum` of the same files,
-payment and ledger included; `release_keys` of the same users as keys. Counted: what Spark alone takes to hand the
-shuffled rows to Python; lists: to bring those of each user into one row without Python. Two workers or cores, turn by
-turn; seconds on the clock, and of the processor by all processes. The first turn, in which workers load and compile
+brings the rows of each user together, which is what a release begins with in Dask. Release: `release_sum` of the same
+files, payment and ledger included; `release_keys` of the same users as keys. Counted: what Spark alone takes to hand
+the shuffled rows to Python; lists: to bring those of each user into one row without Python. Two workers or cores, turn
+by turn; seconds on the clock, and of the processor by all processes. The first turn, in which workers load and compile
 what they need, is told apart: at the first release in it workers are cold. Stages: what the tasks compute, in this
 process, in time of the processor.
 """
@@ -181,7 +181,8 @@ def stages(rows: int) -> None:
             return found
 
         for name, made in sums.items():
-            records = timed(f"rows to records of units, {name}", lambda made=made: made.records(table), rows)
+            totals = timed(f"rows added up by unit, {name}", lambda made=made: made.totals(table), rows)
+            records = timed(f"  records of units, {name}", lambda made=made, t=totals: made.records(t), len(totals))
             part = timed(f"  draw and add up, {name}", lambda made=made, r=records: made.part(r, coins), len(records))
         counts = timed("rows to counts of keys", lambda: draws.counts(counted), rows)
         kept = timed("  which keys are kept", lambda c=counts: draws.kept(c, coins), len(counts))

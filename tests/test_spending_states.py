@@ -91,6 +91,7 @@ NO_BUDGET = {
         "src.certdp.runs.calibration._Search",
     },
     "what was paid from a ledger, which holds the account and knows each id": {
+        "src.certdp.ledger.ledger.Ledger",
         "src.certdp.ledger.paying.LedgerRequest",
     },
     "coins: words are drawn, and of the operating system's none comes twice": {

@@ -270,8 +270,21 @@ def test_faults_of_the_data_are_found_before_the_payment(engine: Engine, sums: L
         counts["count"][5] = wrong
         with pytest.raises(Exception, match="1 to 2\\^53"):
             engine.module.release_keys(KEYS, engine.frame(counts, 3), pay=LedgerRequest(keys, "a"))
+    for no_count in (0.5, 1.5, math.inf, 2.0**54):
+        rows = engine.frame({"key": ["often", "often", "seldom"], "count": [9e3, no_count, 1.0]}, 2)
+        with pytest.raises(Exception, match=r"1 to 2\^53"):
+            engine.module.release_keys(KEYS, rows, pay=LedgerRequest(keys, "a"))
+    rows = engine.frame({"key": ["often", "seldom"], "count": ["9", "1"]}, 1)
+    with pytest.raises(Exception, match=r"a column of type"):
+        engine.module.release_keys(KEYS, rows, pay=LedgerRequest(keys, "a"))
     assert (sums.number, keys.number) == (0, 0)
     assert sums.state("a") is keys.state("a") is None
+
+
+def test_counts_that_are_whole_are_added_up_whatever_their_type(engine: Engine, keys: Ledger) -> None:
+    rows = engine.frame({"key": ["often", "often", "seldom"], "count": [9e3, 1e3, 1.0]}, 2)
+    sample = engine.module.release_keys(KEYS, rows, pay=LedgerRequest(keys, "a"))
+    assert sample.keys.to_pylist() == ["often"]
 
 
 def test_faults_of_the_call_are_found_at_once(engine: Engine, sums: Ledger, keys: Ledger) -> None:

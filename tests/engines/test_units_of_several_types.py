@@ -53,7 +53,8 @@ def spread(request: pytest.FixtureRequest) -> Any:
     """In how many partitions a frame lies; tasks run in this process."""
     import dask
 
-    with dask.config.set({"dataframe.convert-string": False, "scheduler": "synchronous"}):
+    apart = {"scheduler": "synchronous", "dataframe.shuffle.method": "tasks"}  # whatever cluster another test left
+    with dask.config.set({"dataframe.convert-string": False, **apart}):
         yield lambda whole: whole.repartition(npartitions=request.param) if request.param == 1 else whole
 
 

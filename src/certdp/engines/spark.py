@@ -123,17 +123,18 @@ _ADDED = (WEIGHT, PROBABILITY)
 
 @final
 class _Rows:
-    """Rows after a shuffle, and of what shape a table is that a task makes of its partition."""
+    """Rows by unit or key, one of each, and of what shape a table is that a task makes of some of them."""
 
     def __init__(self, grouped: Any, shape: str) -> None:
         self._grouped = grouped
         self._shape = shape
 
     def held(self, work: Work) -> _Held:
-        return _Held(self._grouped.mapInArrow(_whole(lambda rows: _as_declared(work(rows))), self._shape))
+        few = _few(self._grouped)  # Spark joins small partitions by itself, but not of what is persisted
+        return _Held(few.mapInArrow(_by_batch(lambda rows: _as_declared(work(rows))), self._shape))
 
     def each(self, draw: Draw) -> Sequence[bytes]:
-        return _collected(self._grouped.mapInArrow(_whole(lambda rows: _cell(draw(rows))), _CELL))
+        return _collected(self._grouped.mapInArrow(_by_batch(lambda rows: _cell(draw(rows))), _CELL))
 
 
 @final
@@ -149,7 +150,7 @@ class _Held:
             raise
 
     def each(self, draw: Draw) -> Sequence[bytes]:
-        return _collected(self._frame.mapInArrow(_drawn(draw), _CELL))
+        return _collected(self._frame.mapInArrow(_by_batch(lambda rows: _cell(draw(rows))), _CELL))
 
     def drop(self) -> None:
         self._frame.unpersist()
@@ -162,7 +163,7 @@ def _totals(rows: Any, sums: UnitSums) -> Any:
 
     row, whole = ([f"{kind}{place}" for place in range(len(sums.columns))] for kind in ("row", "whole"))
     on_grid = [_on_grid(rows, name, sums.bits).alias(one) for name, one in zip(sums.columns, row, strict=True)]
-    placed = rows.select(_unit(rows, sums.unit).alias(UNIT), *on_grid)
+    placed = rows.select(_names(rows, sums.unit).alias(UNIT), *on_grid)
     placed = placed.select(
         "*", *(functions.expr(f"try_cast({one} as bigint)").alias(of) for one, of in zip(row, whole, strict=True))
     )
@@ -178,21 +179,21 @@ def _totals(rows: Any, sums: UnitSums) -> Any:
     return placed.groupBy(UNIT).agg(*added)
 
 
-def _unit(rows: Any, unit: str) -> Any:
-    """The column of units, those of text as bytes: no collation makes two units one.
+def _names(rows: Any, column: str) -> Any:
+    """The column of units or keys, those of text as bytes: no collation makes two of them one.
 
     Raises:
         InvalidType: for a column of another type.
     """
     _, types = _spark()
-    match rows.schema[unit].dataType:
+    match rows.schema[column].dataType:
         case types.StringType():
-            return _column(unit).cast("binary")
+            return _column(column).cast("binary")
         case types.BinaryType() | types.IntegralType():
-            return _column(unit)
+            return _column(column)
         case other:
             raise InvalidType(
-                "unit", f"a column of type {other.simpleString()}", "text, bytes or whole numbers", "Convert it"
+                column, f"a column of type {other.simpleString()}", "text, bytes or whole numbers", "Convert it"
             )
 
 
@@ -217,28 +218,43 @@ def _on_grid(rows: Any, name: str, bits: int) -> Any:
 
 
 def _added_up(counts: Any, key: str, count: str) -> Any:
-    """Keys with their counts, all those of a key in one partition; whole numbers are added up by Spark."""
+    """Keys with their counts, added up by Spark; 0 or less, missing or beyond 2^53 where one of a key's is no count.
+
+    Raises:
+        InvalidType: for columns of other types.
+    """
     functions, types = _spark()
-    column, each = _column(key), _column(count)
-    if isinstance(counts.schema[key].dataType, types.StringType):
-        column = column.cast("binary")  # no collation makes two keys one
-    if not isinstance(counts.schema[count].dataType, types.IntegralType):
-        return counts.select(column.alias(key), each).repartition(_column(key))
+    each, kind = _column(count), counts.schema[count].dataType
+    match kind:
+        case types.IntegralType():
+            number = each
+        case types.FractionalType():
+            is_count = (each == functions.floor(each)) & each.between(1, LARGEST_COUNT)
+            number = functions.when(is_count, each).when(each.isNotNull(), functions.lit(0))
+        case _:
+            raise InvalidType(count, f"a column of type {kind.simpleString()}", "whole numbers", "Convert it")
+    placed = counts.select(_names(counts, key).alias(key), number.cast("bigint").alias(count))
+    each = _column(count)
     missing, least = functions.count(functions.lit(1)) > functions.count(each), functions.min(each)
     total = functions.coalesce(
         functions.try_sum(each), functions.lit(LARGEST_COUNT + 1)
     )  # where it is too long a number
     found = functions.when(missing, None).when(least < 1, least).otherwise(total).cast("bigint")
-    return counts.select(column.alias(key), each).groupBy(_column(key)).agg(found.alias(count))
+    return placed.groupBy(_column(key)).agg(found.alias(count))
 
 
-def _whole(work: Work) -> Callable[[Iterable[Any]], Iterator[Any]]:
-    """What a task does with all the batches of its partition."""
+def _few(frame: Any) -> Any:
+    """The frame in no more partitions than there are cores, where Spark tells: each task of Python takes its time."""
+    context = getattr(frame.sparkSession, "sparkContext", None)
+    return frame if context is None else frame.coalesce(context.defaultParallelism)
+
+
+def _by_batch(work: Work) -> Callable[[Iterable[Any]], Iterator[Any]]:
+    """What a task does with each batch of its partition, in which every unit or key has one row."""
 
     def worked(batches: Iterable[Any]) -> Iterator[Any]:
-        every = list(batches)
-        if every:
-            yield from work(arrow().Table.from_batches(every)).to_batches()
+        for table in map(_table, batches):
+            yield from work(table).to_batches()
 
     return worked
 
@@ -248,16 +264,6 @@ def _as_declared(table: Table) -> Table:
     pa = arrow()
     types = {pa.large_binary(): pa.binary(), pa.uint64(): pa.int64()}
     return table.cast(pa.schema([(one.name, types.get(one.type, one.type)) for one in table.schema]))
-
-
-def _drawn(draw: Draw) -> Callable[[Iterable[Any]], Iterator[Any]]:
-    """What a task draws of each batch, in which every unit has one row."""
-
-    def drawn(batches: Iterable[Any]) -> Iterator[Any]:
-        for table in map(_table, batches):
-            yield from _cell(draw(table)).to_batches()
-
-    return drawn
 
 
 def _cell(drawn: bytes) -> Table:
