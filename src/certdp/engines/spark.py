@@ -229,8 +229,9 @@ def _added_up(counts: Any, key: str, count: str) -> Any:
         case types.IntegralType():
             number = each
         case types.FractionalType():
-            is_count = (each == functions.floor(each)) & each.between(1, LARGEST_COUNT)
-            number = functions.when(is_count, each).when(each.isNotNull(), functions.lit(0))
+            whole = functions.expr(f"try_cast({_quoted(count)} as bigint)")
+            number = functions.when((whole == each) & whole.between(1, LARGEST_COUNT), whole)
+            number = number.when(each.isNotNull(), functions.lit(0))
         case _:
             raise InvalidType(count, f"a column of type {kind.simpleString()}", "whole numbers", "Convert it")
     placed = counts.select(_names(counts, key).alias(key), number.cast("bigint").alias(count))
