@@ -578,7 +578,6 @@ class TestAnchors:
     def test_one_that_is_not_written_leaves_a_payment_that_the_next_call_goes_on_from(
         self, anchored: Ledger, path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(anchor_files, "_WAIT", 0)
         drawn = list[bytes]()
 
         def draw() -> bytes:
@@ -588,7 +587,8 @@ class TestAnchors:
         def release(ledger: Ledger) -> Output:
             return ledger.release(THIRD, draw, request="a")
 
-        with FileLock(tmp_path / "anchor.lock"):
+        with FileLock(tmp_path / "anchor.lock"), monkeypatch.context() as patch:
+            patch.setattr(anchor_files, "_WAIT", 0)
             for _ in range(2):
                 with pytest.raises(LedgerUnavailable, match="with the same id in this process"):
                     release(anchored)
