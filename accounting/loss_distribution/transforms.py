@@ -142,10 +142,11 @@ class GaussianTransform(Transform):
 
     @property
     def ends(self) -> tuple[Transform, Transform]:
-        """The transforms of the least and the largest shift."""
+        """The transforms of the least and the largest shift, the square in 96 bits: known to more, it is the same."""
         if self.variance.is_point:
             return self, self
-        low, high = (_point(end) for end in (self.variance.lower, self.variance.upper))
+        short = self.variance.at(96)
+        low, high = (_point(end) for end in (short.lower, short.upper))
         return GaussianTransform(low), GaussianTransform(high)
 
     @property
