@@ -174,7 +174,8 @@ def compare(peer: Path, own: Path) -> None:
                     [f"{case['mechanism']}, {named(case)}", key, f"[{lower:.9f}, {upper:.9f}]", f"{value:.9f}"]
                 )
     for key in KEYS:
-        inside = len(proven) - len(above[key]) - len(below[key])
+        answered = sum("values" in answers[json.dumps(entry["case"])] for entry in proven)
+        inside = answered - len(above[key]) - len(below[key])
         claims, costs = (below[key], above[key]) if key == "advantage" else (above[key], below[key])
         widths = [upper - lower for entry in proven for lower, upper in [entry["found"][KEYS.index(key)]]]
         summary.append(
@@ -182,6 +183,7 @@ def compare(peer: Path, own: Path) -> None:
                 "membership advantage" if key == "advantage" else f"β at {key}",
                 *(str(len(side)) for side in (claims, costs)),
                 str(inside),
+                str(len(proven) - answered),
                 *(f"{median(side):.1e}, {max(side):.1e}" if side else "" for side in (claims, costs)),
                 f"{median(widths):.1e}, {max(widths):.1e}",
             ]
@@ -192,7 +194,15 @@ def compare(peer: Path, own: Path) -> None:
     for name, spent in (("certdp", seconds), ("riskcal", theirs)):
         middle, total = spent[len(spent) // 2], math.fsum(spent)
         print(f"{name}: seconds a run, median {middle:.3f}, most {spent[-1]:.2f}, sum {total:.1f}")
-    heading = ["", "claims too little risk", "too much", "inside", "too little: median, most", "too much: median, most"]
+    heading = [
+        "",
+        "claims too little risk",
+        "too much",
+        "inside",
+        "none",
+        "too little: median, most",
+        "too much: median, most",
+    ]
     print(*rows([*heading, "certdp's width: median, most"], summary), sep="\n")
     print(*rows(["run", "rate", "certdp", "riskcal"], cells), sep="\n")
 

@@ -415,9 +415,9 @@ def _require_stateable(run: SampledRun[Any] | Plan[Any]) -> None:
             "certificate",
             "releases of sampled keys",
             "releases from a matrix of records",
-            "There is no kind of certificate yet for another ε or δ than the declared one: keys of each frequency have a "
-            "pair of their own, and a check compares their rows at the declared ε alone. Of what a keyed run declares "
-            "there is one: guarantee_certificate(run)",
+            "There is no kind of certificate yet for another ε or δ than the declared one: keys of each frequency have "
+            "a pair of their own, and a check compares their rows at the declared ε alone. Of what a keyed run "
+            "declares there is one: guarantee_certificate(run)",
         )
     for part in run.sampled_parts:
         if isinstance(part.drawing, BatchRate):
