@@ -400,8 +400,8 @@ def _check_rate(listing: Listing, plugin: Any) -> None:
     if _has(plugin, "inclusion") or plugin.about.unit == ELEMENT:
         _check_keyed(listing, plugin)
         _property("inclusion")(listing, plugin)
-    elif _has(plugin, "epoch_batches"):
-        _property("epoch_batches")(listing, plugin)
+    elif _has(plugin, "epoch"):
+        _property("epoch")(listing, plugin)
     elif _has(plugin, "strata"):
         _property("strata")(listing, plugin)
     elif _has(plugin, "rate_for"):

@@ -8,6 +8,7 @@ from attrs import field, frozen
 
 from ..accounting.derivation import Evidence
 from ..accounting.errors import known_keywords
+from ..accounting.sampling.epochs import Allocation
 from ..plugins.contract import CONTRACT_VERSION, About, Real, named, whole
 
 
@@ -34,6 +35,6 @@ class RandomAllocation:
     batches: Real = field(converter=whole, metadata={"help": "batches of an epoch: a whole number ≥ 1"})
 
     @property
-    def epoch_batches(self) -> int:
-        """How many batches an epoch has."""
-        return int(self.batches.value)
+    def epoch(self) -> Allocation:
+        """The batches of an epoch."""
+        return Allocation(int(self.batches.value))

@@ -29,8 +29,7 @@ class Shuffled:
 
     Guarantees:
         They hold for records that are replaced by others, where only the answers are seen, in the order in which they
-        are released. The bound is from above alone. Batches of a shuffled data set are not covered: one record in the
-        same place of every epoch is no answer of its own.
+        are released. The bound is from above alone. Batches of a shuffled data set are those of `ShuffledBatches`.
 
     Raises:
         InvalidValue: outside this range, for a released number, and for a mechanism that does not answer for each

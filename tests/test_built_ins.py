@@ -238,7 +238,7 @@ PLACES = (
 
 
 def kinds_of(plugin: type) -> tuple[bool, bool]:
-    return hasattr(plugin, "epoch_batches"), hasattr(plugin, "strata")
+    return hasattr(plugin, "epoch"), hasattr(plugin, "strata")
 
 
 @cache

@@ -400,11 +400,16 @@ class ShuffledAnswers(Batches):
     def members(self, size: int, coins: ChoosingCoins) -> Indices:
         """Every place, in an order that is drawn uniformly (Fisher, Yates)."""
         self.require_size(size)
-        order = np.arange(size, dtype=np.int64)
-        for last in range(size - 1, 0, -1):
-            place = coins.integers(last + 1, 1)[0]
-            order[last], order[place] = order[place], order[last]
-        return order
+        return in_any_order(size, coins)
+
+
+def in_any_order(size: int, coins: ChoosingCoins) -> Indices:
+    """So many places in an order that is drawn uniformly (Fisher, Yates)."""
+    order = np.arange(size, dtype=np.int64)
+    for last in range(size - 1, 0, -1):
+        place = coins.integers(last + 1, 1)[0]
+        order[last], order[place] = order[place], order[last]
+    return order
 
 
 def no_such_batch(batch_size: int, data_size: int) -> InvalidValue:

@@ -6,7 +6,7 @@ from typing import final
 
 from attrs import frozen
 
-from ..contract import Case, Finding
+from ..contract import Case, Epoch, Finding
 from .constants import Setup
 from .law import Law, broken, kept
 from .plugin_laws import of_setups
@@ -25,14 +25,14 @@ class BatchesSubject:
 
 
 def _counts(_: BatchesSubject, case: Case) -> Finding:
-    """An epoch has a whole number of batches, at least 1, and the same whenever it is asked."""
+    """An epoch has a whole number of batches, at least 1, and is the same whenever it is asked for."""
     setup: Setup = case["constants"]
     sampler = setup.build()
-    found = sampler.epoch_batches
-    if type(found) is not int or found < 1:
-        return broken(repr(found), "a whole number ≥ 1")
-    again = setup.build().epoch_batches
-    return kept() if again == found == sampler.epoch_batches else broken(repr(again), repr(found))
+    found = sampler.epoch
+    if not isinstance(found, Epoch) or type(found.batches) is not int or found.batches < 1:
+        return broken(repr(found), "an Epoch of a whole number ≥ 1 of batches")
+    again = setup.build().epoch
+    return kept() if again == found == sampler.epoch else broken(repr(again), repr(found))
 
 
 LAWS: tuple[Law[BatchesSubject], ...] = (

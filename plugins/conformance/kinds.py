@@ -107,7 +107,7 @@ KINDS: tuple[Kind, ...] = (
     Kind(
         word="sampler of batches",
         role=Role.SAMPLER,
-        recognised=_with("epoch_batches"),
+        recognised=_with("epoch"),
         subject=lambda plugin, terms: batches.BatchesSubject(_constants(plugin, terms)),
         laws=(*plugin_laws.LAWS, *batches.LAWS),
     ),
@@ -141,6 +141,6 @@ def kind_of(plugin: object) -> Kind:
     raise InvalidType(
         "plugin",
         plugin,
-        "a class or an instance with `loss` and `release`, `rate`, `rate_for`, `epoch_batches`, `strata`, `inclusion` "
+        "a class or an instance with `loss` and `release`, `rate`, `rate_for`, `epoch`, `strata`, `inclusion` "
         "or `reporting`, or a tuple of claims",
     )

@@ -28,6 +28,7 @@ from ...accounting.pairs import DensityPair, FinitePair, Pair
 from ...accounting.provenance import Declared, Public, Released, declared, declared_number
 from ...accounting.relations import ADD_REMOVE, ELEMENT, RECORD, REPLACE, Direction, Relation, Unit, User
 from ...accounting.sampling.drawing import Rate
+from ...accounting.sampling.epochs import Epoch
 from ...accounting.sampling.losses import (
     Attained,
     DiscreteGaussianLoss,
@@ -94,6 +95,7 @@ __all__ = [
     "DiscreteGaussianVectorLoss",
     "DiscreteLaplaceLoss",
     "Enclosure",
+    "Epoch",
     "Evidence",
     "Expectation",
     "Expression",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...accounting.sampling.records import Features, Realisation, realise
+from ...accounting.sampling.records import Features, Indices, Realisation, realise
 from .coins import Coins, release_coins
 from .mechanism import WeightedSample, as_records
 from .sampler import Sampler
@@ -15,11 +15,15 @@ from .sampler import Sampler
 
 def draw_from(features: Features, realisation: Realisation, coins: Coins) -> WeightedSample:
     """Draw each record independently with its realised probability, or all together where they are realised so."""
-    if realisation.batches is None:
-        chosen = np.flatnonzero(coins.bernoulli(realisation.probability))
-    else:
-        chosen = realisation.batches.members(len(features), coins)
+    chosen = chosen_places(realisation, len(features), coins)
     return WeightedSample(features.records[chosen], realisation.weight[chosen])
+
+
+def chosen_places(realisation: Realisation, size: int, coins: Coins) -> Indices:
+    """The places of those drawn of `size` records."""
+    if realisation.batches is None:
+        return np.flatnonzero(coins.bernoulli(realisation.probability))
+    return realisation.batches.members(size, coins)
 
 
 def draw(sampler: Sampler, records: ArrayLike, coins: Coins | None = None) -> WeightedSample:

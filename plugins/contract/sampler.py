@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar, Protocol, TypeAlias, runtime_checkable
 
 from ...accounting.sampling.drawing import Rate
+from ...accounting.sampling.epochs import Epoch
 from ...accounting.sampling.losses import Loss
 from ...accounting.sampling.rate import SamplingRate
 from .about import About
@@ -43,7 +44,7 @@ class LossSampler(Protocol):
 
 @runtime_checkable
 class AllocatingSampler(Protocol):
-    """What a sampler declares that puts every record in one batch of each epoch, drawn uniformly. The library draws.
+    """What a sampler declares that puts every record in one batch of each epoch. The library draws.
 
     Attributes:
         about: identity and standing.
@@ -52,8 +53,8 @@ class AllocatingSampler(Protocol):
     about: ClassVar[About]
 
     @property
-    def epoch_batches(self) -> int:
-        """How many batches an epoch has; at least 1."""
+    def epoch(self) -> Epoch:
+        """How the batches of an epoch are drawn, and what a record costs in one."""
         ...
 
 

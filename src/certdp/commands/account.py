@@ -284,7 +284,7 @@ def protecting(run: AnyRun, relation: str | None, contributions: int | None) -> 
     if relation is None and contributions is None:
         return run
     match run:
-        case StratifiedRun() if contributions is None:
+        case StratifiedRun() | AllocatedRun() if contributions is None:
             return evolve(run, relation=RELATIONS[str(relation)])
         case SampledRun():
             stated: dict[str, Any] = {} if relation is None else {"relation": RELATIONS[relation]}

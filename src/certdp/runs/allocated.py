@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from fractions import Fraction
 from functools import cached_property
 from typing import final
 
-import numpy as np
 from attrs import field, frozen
 from numpy.typing import ArrayLike
 
@@ -16,10 +14,11 @@ from ..accounting.derivation import EX_POST, Derivation, Theorem
 from ..accounting.enclosures.arguments import whole
 from ..accounting.errors import InvalidType, InvalidValue, known_keywords
 from ..accounting.exact import python_int
-from ..accounting.pairs import MOST_BATCHES, Pair, allocated
-from ..accounting.relations import ADD_REMOVE, RECORD, AddRemove, Record
+from ..accounting.pairs import Pair
+from ..accounting.relations import ADD_REMOVE, RECORD, Change, Record
 from ..accounting.sampling.clipping import Outside
 from ..accounting.sampling.domains import NormBall
+from ..accounting.sampling.epochs import Epoch
 from ..accounting.sampling.every_value import released_within
 from ..plugins.contract import AllocatingSampler, Coins, Mechanism, Release, WeightedSample, released_parameters
 from ..samplers.full import Full
@@ -46,17 +45,20 @@ class AllocatedRun(RunPart[Record]):
 
     Args:
         mechanism: what is released on each batch.
-        sampler: how many batches an epoch has, of which each record enters one, drawn uniformly.
+        sampler: how the batches of an epoch are drawn, of which each record enters one.
         epochs: how many epochs there are, each with batches drawn afresh; fixed before the data are seen.
         domain: the public domain of the records, as for a `SampledRun`.
+        relation: the change of the data to protect against, of those that the sampler covers: the first unless given.
         precision: working precision of proofs, in bits.
 
     Guarantees:
-        Every bound holds for all records of the domain, under add/remove, whatever else is in the batches, and where a
-        release is chosen by earlier ones among mechanisms with the same pair (`docs/soundness_allocation.md`).
+        Every bound holds for all records of the domain, whatever else is in the batches, and where a release is chosen
+        by earlier ones among mechanisms with the same pair (`docs/soundness_allocation.md`,
+        `docs/soundness_shuffled_batches.md`).
 
     Raises:
-        InvalidValue: for a mechanism without add/remove, heuristic evidence, released batches, and as `SampledRun`.
+        InvalidValue: for a mechanism without add/remove, a change that the sampler does not cover, heuristic evidence,
+            released batches, and as `SampledRun`.
         InvalidType: for a sampler that allocates no batches.
     """
 
@@ -66,6 +68,7 @@ class AllocatedRun(RunPart[Record]):
     sampler: AllocatingSampler
     epochs: int = field(default=1, converter=python_int)
     domain: NormBall | None = None
+    relation: Change = None  # type: ignore[assignment]  # it is set below
     precision: int = 128
 
     def __attrs_post_init__(self) -> None:
@@ -74,27 +77,25 @@ class AllocatedRun(RunPart[Record]):
             raise InvalidType("sampler", self.sampler, "a sampler of the batches of an epoch, such as RandomAllocation")
         if released := released_parameters("sampler", self.sampler):
             raise InvalidValue("sampler", ", ".join(released), "public parameters", "Declare them before the data")
-        whole("batches", self.batches, 1)
-        if self.batches > MOST_BATCHES:
-            raise InvalidValue("batches", self.batches, f"a whole number from 1 to {MOST_BATCHES}")
-        _ = self.relation, self.derivation, self.one
+        known = self.sampler.epoch.relations
+        if self.relation is None:
+            object.__setattr__(self, "relation", known[0])
+        if self.relation not in known:
+            admissible = " or ".join(relation.name for relation in known)
+            raise InvalidValue("relation", self.relation.name, f"{admissible}, with sampler {self.sampler.about.name}")
+        self.sampler.about.require("sampler", RECORD, self.relation)
+        self.mechanism.about.require("mechanism", RECORD, ADD_REMOVE)
+        _ = self.derivation, self.one
 
     @property
     def batches(self) -> int:
         """How many batches an epoch has."""
-        return self.sampler.epoch_batches
+        return self.sampler.epoch.batches
 
     @cached_property
     def one(self) -> SampledRun[Record]:
         """One release on everything."""
         return SampledRun(mechanism=self.mechanism, sampler=Full(), domain=self.domain, precision=self.precision)
-
-    @cached_property
-    def relation(self) -> AddRemove:  # type: ignore[override]
-        """Add/remove: allocation amplifies under that."""
-        for role, plugin in (("mechanism", self.mechanism), ("sampler", self.sampler)):
-            plugin.about.require(role, RECORD, ADD_REMOVE)
-        return ADD_REMOVE
 
     @property
     def steps(self) -> int:
@@ -116,20 +117,29 @@ class AllocatedRun(RunPart[Record]):
     @cached_property
     def pairs(self) -> WorstPairs:
         """The pairs of the whole run."""
-        cases = self.one.worst_cases
-
-        def run(pairs: Iterable[Pair]) -> tuple[Pair, ...]:
-            return tuple(self._whole(pair) for pair in pairs)
-
-        return WorstPairs(run(case.pair for case in cases.bounding), run(case.pair for case in cases.reached))
+        cases, epoch = self.one.worst_cases, self.sampler.epoch
+        bounding = [self._whole(case.pair) for case in cases.bounding]
+        known = self.relation == epoch.relations[0] or self.one.sums_gaussians
+        reached = [pair for case in cases.reached if known for pair in epoch.reached(case.pair, self.relation)]
+        return WorstPairs(tuple(bounding), tuple(pair.repeated(self.epochs) for pair in reached))
 
     def pair_of_one(self, size: Fraction) -> Pair | None:
         """The pair of all releases about the record of this size on an axis, where it is known."""
-        found = self.one.pair_of_one(size)
-        return None if found is None else self._whole(found)
+        found, epoch = self.one.pair_of_one(size), self.sampler.epoch
+        if found is None or epoch.pair(found, self.relation) not in epoch.reached(found, self.relation):
+            return None
+        return self._whole(found)
 
     def _whole(self, one: Pair) -> Pair:
-        return allocated(one, self.batches).repeated(self.epochs)
+        found = self.sampler.epoch.pair(one, self.relation)
+        if found is None:
+            raise InvalidValue(
+                "relation",
+                self.relation.name,
+                f"a mechanism with a pure loss, or with one in Gaussian DP, in place of {self.mechanism.about.name}",
+                "For others the pair of one record does not say what this change costs: use a sum with Gaussian noise",
+            )
+        return found.repeated(self.epochs)
 
     @cached_property
     def derivation(self) -> Derivation:
@@ -137,10 +147,10 @@ class AllocatedRun(RunPart[Record]):
         domain = () if self.domain is None else self.domain.assumptions
         released = [released_within(name, value) for name, value in self.open_parameters.items()]
         paid = [cost.derivation for cost in self._costs]
-        premises = premises_of(self.mechanism, self.sampler)
-        dominated = _DOMINATION.conclude([*premises, *paid], [*domain, *released])
+        premises, epoch = premises_of(self.mechanism, self.sampler), self.sampler.epoch
+        dominated = _DOMINATION.conclude([*premises, *paid], [*domain, *released, *epoch.assumptions])
         epochs = "1 epoch" if self.epochs == 1 else f"{self.epochs} epochs"
-        way = f"random allocation, each record in one of {self.batches} batches, {epochs}"
+        way = f"{epoch.way}, {epochs}"
         found = Theorem("law", way).conclude([dominated])
         return EX_POST.conclude([found]) if self._is_ex_post else found
 
@@ -167,8 +177,9 @@ class AllocatedRun(RunPart[Record]):
         self, records: ArrayLike, outside: Outside = Outside.CLIP, *, coins: Coins | None = None
     ) -> PreparedEpochs:
         """The releases, looked at whole and not drawn yet; arguments and errors as of `release`."""
-        ready = self.one.prepared(records, outside, coins=coins)
-        return PreparedEpochs(ready=ready, batches=self.batches, epochs=self.epochs)
+        ready, scheme = self.one.prepared(records, outside, coins=coins), self.sampler.epoch
+        scheme.require_size(len(ready.features))
+        return PreparedEpochs(ready=ready, scheme=scheme, epochs=self.epochs)
 
 
 @final
@@ -178,12 +189,12 @@ class PreparedEpochs:
 
     Attributes:
         ready: one release on everything.
-        batches: how many an epoch has.
+        scheme: how the batches of an epoch are drawn.
         epochs: how many there are.
     """
 
     ready: Prepared
-    batches: int
+    scheme: Epoch
     epochs: int
 
     def draw(self) -> list[list[Release]]:
@@ -192,9 +203,7 @@ class PreparedEpochs:
         rows, weights = ready.features.records, ready.realisation.weight
         released = []
         for _ in range(self.epochs):
-            batch = np.array(ready.coins.integers(self.batches, len(rows)), dtype=np.int64)
-            order = np.argsort(batch, kind="stable")  # records of a batch stay in the order of the data
-            ends = np.searchsorted(batch[order], np.arange(1, self.batches))
-            epoch = [WeightedSample(rows[chosen], weights[chosen]) for chosen in np.split(order, ends)]
+            batches = self.scheme.members(len(rows), ready.coins)
+            epoch = [WeightedSample(rows[chosen], weights[chosen]) for chosen in batches]
             released.append([ready.mechanism.release(sample, ready.coins) for sample in epoch])
         return released

@@ -83,7 +83,7 @@ _REPLACED = Theorem("law", "replaced records: countermonotone density ratios, in
 _BATCHES = Theorem("law", "batches drawn as a whole: one place that a record takes from another one")
 
 _OTHER_RUNS = {
-    "epoch_batches": "Batches of an epoch are accounted for by an AllocatedRun",
+    "epoch": "Batches of an epoch are accounted for by an AllocatedRun",
     "strata": "Public strata are accounted for by a StratifiedRun",
 }
 """By what a sampler declares in place of a rate: which run takes it."""
@@ -324,11 +324,11 @@ class SampledRun(RunPart[U]):
         domain = None if self.domain is None else self.domain.for_every_value
         found = worst_cases(loss, rate, domain, precision=self.precision, joined=self.derived)
         # which value comes out is not the data's choice
-        known = not self.open_parameters and (not self.derived or self._sums_records)
+        known = not self.open_parameters and (not self.derived or self.sums_gaussians)
         return found if known else WorstCases(found.bounding, ())
 
     @property
-    def _sums_records(self) -> bool:
+    def sums_gaussians(self) -> bool:
         """Whether larger changes are reached by some records: opposite ones of a sum with Gaussian noise."""
         return getattr(self.mechanism, "sums_records", False) and isinstance(self.loss, GaussianLoss)
 
@@ -631,7 +631,7 @@ class SampledRun(RunPart[U]):
     def pair_of_one(self, size: Fraction) -> Pair | None:
         """The pair of all releases about the record of this size on an axis, where it is known."""
         match self.drawing:
-            case StatedRate() if not self.open_parameters and (not self.derived or self._sums_records):
+            case StatedRate() if not self.open_parameters and (not self.derived or self.sums_gaussians):
                 case = case_on_axis(self.loss, declared_rate(self.sampler), size, precision=self.precision)
                 return None if case is None else self.releases.pair(case.pair, case.rate, self._changed)
         return None

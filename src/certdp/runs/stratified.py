@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 from typing import final
 
@@ -23,6 +23,7 @@ from ..accounting.sampling.domains import NormBall
 from ..accounting.sampling.records import Features, Realisation
 from ..accounting.sampling.releases import Releases, SampleOnce
 from ..plugins.contract import Coins, Mechanism, Release, StratifyingSampler, released_parameters
+from ..plugins.contract.strata import Places
 from .declared import declared_rate, premises_of
 from .prepared import Prepared, matrix_within, prepared
 from .run import RunPart
@@ -191,12 +192,14 @@ class StratifiedRun(RunPart[Record]):
         if held.inside is not None:
             places = places[held.inside]
 
-        def realised(features: Features) -> Realisation:
-            probability, weight = np.empty(len(features)), np.empty(len(features))
-            for number, run in enumerate(self.runs.values()):
-                chosen = np.flatnonzero(places == number)
-                part = run.drawing.realise(Features(features.records[chosen]))
-                probability[chosen], weight[chosen] = part.probability, part.weight
-            return Realisation(probability, weight)
+        realise = partial(self.realised, places=places)
+        return prepared(self.mechanism, realise, self.releases, held.features.records, self.domain, outside, coins)
 
-        return prepared(self.mechanism, realised, self.releases, held.features.records, self.domain, outside, coins)
+    def realised(self, features: Features, places: Places) -> Realisation:
+        """The probabilities that are drawn and the weights that are applied, each record at the rate of its stratum."""
+        probability, weight = np.empty(len(features)), np.empty(len(features))
+        for number, run in enumerate(self.runs.values()):
+            chosen = np.flatnonzero(places == number)
+            part = run.drawing.realise(Features(features.records[chosen]))
+            probability[chosen], weight[chosen] = part.probability, part.weight
+        return Realisation(probability, weight)

@@ -19,4 +19,5 @@ from ..plugins.contract import draw as draw
 from ..runs.stratified import StratifiedRun as StratifiedRun
 from ..samplers.norm_strata import NormStrata as NormStrata
 from ..samplers.shuffled import Shuffled as Shuffled
+from ..samplers.shuffled_batches import ShuffledBatches as ShuffledBatches
 from ..samplers.strata import Strata as Strata

@@ -33,7 +33,11 @@ def built_in(role: Role, name: str, **terms: Any) -> None:
     found = check(name, role=role, registry=Registry(third_party=False), **terms)
     assert found.passed, str(found)
     passed = sum(outcome.verdict is Verdict.PASSED for outcome in found.outcomes)
-    others = {"random-allocation", *STRATA}  # the laws of a rate are not about epochs of batches, and strata
+    others = {
+        "random-allocation",
+        "shuffled-batches",
+        *STRATA,
+    }  # the laws of a rate are not about epochs of batches, and strata
     assert passed >= (4 if name in others else 8)
 
 

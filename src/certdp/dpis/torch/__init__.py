@@ -12,6 +12,7 @@ try:
 except ImportError as error:
     raise ImportError("certdp.dpis.torch needs PyTorch: pip install 'certdp[torch]'", name="torch") from error
 
+from .batches import RunBatches, run_loader
 from .classifiers import activation_modules, classifier
 from .labelled_records import ImageRecords, WordRecords
 from .networks import ReviewClassifier, TemperedSigmoid, scattering_cnn, small_cnn
@@ -27,12 +28,14 @@ __all__ = [
     "Lstm",
     "RecordData",
     "ReviewClassifier",
+    "RunBatches",
     "TemperedSigmoid",
     "TensorRecords",
     "TorchModel",
     "WordRecords",
     "activation_modules",
     "classifier",
+    "run_loader",
     "scattering_cnn",
     "small_cnn",
 ]

@@ -1,0 +1,195 @@
+"""Epochs of batches, of which each record enters one: schemes that draw them, and what a record costs in one.
+
+Legend: T is the number of batches of an epoch; the base is the pair of one release about a record in its batch.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import final
+
+import numpy as np
+from attrs import frozen
+
+from ..derivation import Assumption
+from ..enclosures.arguments import whole
+from ..errors import InvalidValue
+from ..pairs import MOST_BATCHES, GaussianPair, Pair, allocated, largest_of_batches
+from ..relations import ADD_REMOVE, REPLACE, ZERO_OUT, Change
+from .batches import in_any_order, two_records
+from .records import ChoosingCoins, Indices
+
+
+class Epoch(ABC):
+    """A scheme that puts every record in one of the batches of an epoch; base class.
+
+    Attributes:
+        batches: T, at least 1.
+
+    Guarantees:
+        The batches depend on the number of records and on coins alone. Every record enters its batch with weight 1.
+    """
+
+    __slots__ = ()
+
+    batches: int
+
+    @property
+    @abstractmethod
+    def relations(self) -> tuple[Change, ...]:
+        """The changes of the data for which a pair is known."""
+
+    @property
+    @abstractmethod
+    def way(self) -> str:
+        """How batches are drawn, in words."""
+
+    @property
+    def assumptions(self) -> tuple[Assumption, ...]:
+        """What is assumed of the number of records."""
+        return ()
+
+    @abstractmethod
+    def pair(self, base: Pair, relation: Change) -> Pair | None:
+        """The pair of an epoch; None where no theorem gives one.
+
+        Guarantees:
+            The pair dominates the change of any record, whatever the others are and however a release is chosen by
+            earlier ones; under REPLACE in both orientations.
+        """
+
+    @abstractmethod
+    def reached(self, base: Pair, relation: Change) -> tuple[Pair, ...]:
+        """Pairs that some two data sets reach, where sums are released whose records reach the base in any direction.
+
+        Under `relations[0]` they are reached wherever some record reaches the base among any others.
+        """
+
+    def require_size(self, size: int) -> None:
+        """Refuse a number of records for which the scheme is not declared.
+
+        Raises:
+            InvalidValue: for such a number.
+        """
+        whole("records", size, 0)
+
+    @abstractmethod
+    def members(self, size: int, coins: ChoosingCoins) -> list[Indices]:
+        """The places of each batch of an epoch of so many records, drawn exactly."""
+
+
+@final
+@frozen
+class Allocation(Epoch):
+    """Each record enters one of T batches, drawn uniformly and apart from all others.
+
+    Attributes:
+        batches: T, from 1 to 2^20.
+    """
+
+    batches: int
+
+    def __attrs_post_init__(self) -> None:
+        if whole("batches", self.batches, 1) > MOST_BATCHES:
+            raise InvalidValue("batches", self.batches, f"a whole number from 1 to {MOST_BATCHES}")
+
+    @property
+    def relations(self) -> tuple[Change, ...]:
+        """Return add/remove, under which allocation amplifies."""
+        return (ADD_REMOVE,)
+
+    @property
+    def way(self) -> str:
+        """Random allocation."""
+        return f"random allocation, each record in one of {self.batches} batches"
+
+    def pair(self, base: Pair, relation: Change) -> Pair | None:
+        """The mean of T independent likelihood ratios (`docs/soundness_allocation.md`)."""
+        return allocated(base, self.batches) if relation in self.relations else None
+
+    def reached(self, base: Pair, relation: Change) -> tuple[Pair, ...]:
+        """The same, of a base that is reached."""
+        return (allocated(base, self.batches),)
+
+    def members(self, size: int, coins: ChoosingCoins) -> list[Indices]:
+        """Draw a batch for each record; records of a batch stay in the order of the data."""
+        batch = np.array(coins.integers(self.batches, size), dtype=np.int64)
+        order = np.argsort(batch, kind="stable")
+        return np.split(order, np.searchsorted(batch[order], np.arange(1, self.batches)))
+
+
+@final
+@frozen
+class ShuffledBatches(Epoch):
+    """All n records in an order that is drawn uniformly, cut into batches of B.
+
+    Attributes:
+        batch_size: B, of which n is a whole multiple.
+        data_size: n.
+    """
+
+    batch_size: int
+    data_size: int
+
+    def __attrs_post_init__(self) -> None:
+        size = whole("data_size", self.data_size, 1)
+        if size % whole("batch_size", self.batch_size, 1):
+            raise InvalidValue(
+                "batch_size",
+                self.batch_size,
+                f"a size of which data_size = {size} is a whole multiple",
+                "A last batch that is smaller, or left out, is not covered",
+            )
+        if self.batches > MOST_BATCHES:
+            raise InvalidValue("batch_size", self.batch_size, f"at most {MOST_BATCHES} batches of {size} records")
+
+    @property
+    def batches(self) -> int:  # type: ignore[override]
+        """Return n/B."""
+        return self.data_size // self.batch_size
+
+    @property
+    def relations(self) -> tuple[Change, ...]:
+        """Zeroed-out and replaced records: n does not change."""
+        return ZERO_OUT, REPLACE
+
+    @property
+    def way(self) -> str:
+        """Shuffled batches."""
+        return f"shuffled data in {self.batches} batches of {self.batch_size} records"
+
+    @property
+    def assumptions(self) -> tuple[Assumption, ...]:
+        """The public number of records."""
+        return (Assumption("number of records", str(self.data_size)),)
+
+    def pair(self, base: Pair, relation: Change) -> Pair | None:
+        """One release about the record, not amplified: its batch is taken to be seen."""
+        if relation not in self.relations:
+            return None
+        return two_records(base) if relation == REPLACE else base
+
+    def reached(self, base: Pair, relation: Change) -> tuple[Pair, ...]:
+        """Of a record among others that add nothing; and among opposite ones, by the largest sum of a batch.
+
+        Replaced by an opposite one among such, it is twice as far away: one of T batches is moved.
+        """
+        if self.batches == 1:
+            found = self.pair(base, relation)
+            return () if found is None else (found,)
+        match base:
+            case GaussianPair(shift) if relation == REPLACE:
+                return (allocated(GaussianPair(shift * 2), self.batches),)
+            case GaussianPair(shift):
+                return allocated(base, self.batches), largest_of_batches(shift, self.batches)
+        return ()
+
+    def require_size(self, size: int) -> None:
+        """Refuse another number of records than n."""
+        if size != self.data_size:
+            raise InvalidValue("records", f"{size} records", f"data_size = {self.data_size} records")
+
+    def members(self, size: int, coins: ChoosingCoins) -> list[Indices]:
+        """Draw an order, and cut it."""
+        self.require_size(size)
+        return np.split(in_any_order(size, coins), self.batches)
