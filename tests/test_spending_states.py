@@ -65,6 +65,7 @@ from certdp.plugins.forks import can_fork, forked
 from certdp.runs.adaptive import AdaptiveRun, DominatedRun
 from certdp.runs.correlated import CorrelatedRun
 from certdp.runs.correlated_steps import CorrelatedSteps
+from certdp.runs.places import DrawnBatches, drawn_places
 from certdp.runs.plan import Plan
 from certdp.runs.sampled import SampledRun
 from certdp.samplers.poisson import Poisson
@@ -407,6 +408,9 @@ KINDS[CorrelatedSteps] = Kind(
         domain=NormBall(norm=Norm.L2, radius=Public(1)),
     ).begin(1),
     {**_attributes("step"), "add": lambda steps: steps.add([[1.0]], ["a"])},
+)
+KINDS[DrawnBatches] = Kind(
+    lambda: drawn_places(laplace(), 2), {"next": lambda batches: next(iter(batches))}, frozenset({"steps"})
 )
 every_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 

@@ -100,7 +100,7 @@ class Allocation(Epoch):
 
     @property
     def way(self) -> str:
-        """Random allocation."""
+        """Return random allocation, in words."""
         return f"random allocation, each record in one of {self.batches} batches"
 
     def pair(self, base: Pair, relation: Change) -> Pair | None:
@@ -108,7 +108,7 @@ class Allocation(Epoch):
         return allocated(base, self.batches) if relation in self.relations else None
 
     def reached(self, base: Pair, relation: Change) -> tuple[Pair, ...]:
-        """The same, of a base that is reached."""
+        """Return the pair of an allocation of a base that is reached."""
         return (allocated(base, self.batches),)
 
     def members(self, size: int, coins: ChoosingCoins) -> list[Indices]:
@@ -145,7 +145,7 @@ class ShuffledBatches(Epoch):
 
     @property
     def batches(self) -> int:  # type: ignore[override]
-        """Return n/B."""
+        """Return how many batches of B there are in n records."""
         return self.data_size // self.batch_size
 
     @property
@@ -155,7 +155,7 @@ class ShuffledBatches(Epoch):
 
     @property
     def way(self) -> str:
-        """Shuffled batches."""
+        """Return shuffled batches, in words."""
         return f"shuffled data in {self.batches} batches of {self.batch_size} records"
 
     @property
@@ -170,7 +170,7 @@ class ShuffledBatches(Epoch):
         return two_records(base) if relation == REPLACE else base
 
     def reached(self, base: Pair, relation: Change) -> tuple[Pair, ...]:
-        """Of a record among others that add nothing; and among opposite ones, by the largest sum of a batch.
+        """The pairs of a record among others that add nothing, and among opposite ones by the largest sum of a batch.
 
         Replaced by an opposite one among such, it is twice as far away: one of T batches is moved.
         """

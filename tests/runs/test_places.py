@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from itertools import combinations, permutations, product
 from math import comb, prod
@@ -133,7 +133,8 @@ def test_one_sample_is_handed_out_again() -> None:
 def test_nothing_is_drawn_before_it_is_asked_for() -> None:
     coins = Coins.seeded(1)
     found = drawn_places(sampled(Poisson(rate=P("1/2")), 2), 64, coins=coins)
-    assert isinstance(found, Iterator)
+    _ = iter(found)
+    assert len(found) == 2
     before = Coins.seeded(1).bernoulli(np.full(64, 0.5))
     assert (coins.bernoulli(np.full(64, 0.5)) == before).all()
 
@@ -190,3 +191,15 @@ def test_what_a_run_does_not_cover_is_refused_at_once(run: Any, size: int, label
 
 def test_everything_is_a_batch_too() -> None:
     assert [places.tolist() for places in drawn_places(sampled(Full(), 2), 3)] == [[0, 1, 2]] * 2
+
+
+def test_batches_are_handed_out_once() -> None:
+    found = drawn_places(sampled(Poisson(rate=P("1/2")), 2), 3)
+    _ = iter(found)  # which draws nothing
+    assert len(list(found)) == 2
+    with pytest.raises(InvalidValue, match="once"):
+        next(iter(found))
+    begun = drawn_places(sampled(Poisson(rate=P("1/2")), 2), 3)
+    next(iter(begun))
+    with pytest.raises(InvalidValue, match="once"):
+        next(iter(begun))

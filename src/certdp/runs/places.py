@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import singledispatch
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from ..accounting.enclosures.arguments import whole
 from ..accounting.errors import InvalidType, InvalidValue
 from ..accounting.expressions import variables
+from ..accounting.filters.spending import SpendingState
 from ..accounting.relations import ADD_REMOVE
 from ..accounting.sampling.batches import BatchRate
 from ..accounting.sampling.records import Features, Indices, Realisation
@@ -24,13 +25,46 @@ from .sampled import SampledRun
 from .stratified import StratifiedRun
 
 
+@final
+class DrawnBatches(SpendingState):
+    """The places of the records of each batch, handed out once: for others nothing was paid.
+
+    Raises:
+        InvalidValue: once batches are asked for a second time. SecondAccount: in a forked process, and for a copy.
+    """
+
+    def __init__(self, batches: Iterator[Indices], steps: int) -> None:
+        self._batches = batches
+        self._begun = False
+        self.steps = steps
+
+    def __len__(self) -> int:
+        return self.steps
+
+    def __iter__(self) -> Iterator[Indices]:
+        # a generator, so that asking for it alone, as loaders with workers do twice, begins nothing
+        with self._own():
+            if self._begun:
+                remedy = "Declare as many releases as the training has steps, and go through them in one loop"
+                raise InvalidValue(
+                    "batches", f"more than {self.steps}", f"the run's {self.steps} batches, once", remedy
+                )
+            self._begun = True
+        while True:
+            with self._own():
+                places = next(self._batches, None)
+            if places is None:
+                return
+            yield places
+
+
 def drawn_places(
     run: SampledRun[Any] | AllocatedRun | StratifiedRun,
     size: int,
     *,
     labels: ArrayLike | None = None,
     coins: Coins | None = None,
-) -> Iterator[Indices]:
+) -> DrawnBatches:
     """The places of the records that each release of a run sees, drawn as its own `release` draws them.
 
     Args:
@@ -40,13 +74,13 @@ def drawn_places(
         coins: the operating system's unless given; batches of seeded coins are not private.
 
     Returns:
-        One array per release, empty ones among them; the first is drawn when it is asked for.
+        One array per release, empty ones among them, once; the first is drawn when it is asked for.
 
     Raises:
         InvalidType, InvalidValue: at once, for a size or labels that the run is not declared for, for rates that depend
             on norms of records, for weighted samples, and for shuffled answers of local randomisers.
     """
-    return _places(run, whole("size", size, 1), labels, release_coins(coins))
+    return DrawnBatches(_places(run, whole("size", size, 1), labels, release_coins(coins)), run.steps)
 
 
 @singledispatch

