@@ -409,9 +409,7 @@ KINDS[CorrelatedSteps] = Kind(
     ).begin(1),
     {**_attributes("step"), "add": lambda steps: steps.add([[1.0]], ["a"])},
 )
-KINDS[DrawnBatches] = Kind(
-    lambda: drawn_places(laplace(), 2), {"next": lambda batches: next(iter(batches))}, frozenset({"steps"})
-)
+KINDS[DrawnBatches] = Kind(lambda: drawn_places(laplace(), 2), {"next": lambda batches: next(iter(batches))})
 every_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 
 
