@@ -36,10 +36,10 @@ class DrawnBatches(SpendingState):
     def __init__(self, batches: Iterator[Indices], steps: int) -> None:
         self._batches = batches
         self._begun = False
-        self.steps = steps
+        self._steps = steps
 
     def __len__(self) -> int:
-        return self.steps
+        return self._steps
 
     def __iter__(self) -> Iterator[Indices]:
         # a generator, so that asking for it alone, as loaders with workers do twice, begins nothing
@@ -47,7 +47,7 @@ class DrawnBatches(SpendingState):
             if self._begun:
                 remedy = "Declare as many releases as the training has steps, and go through them in one loop"
                 raise InvalidValue(
-                    "batches", f"more than {self.steps}", f"the run's {self.steps} batches, once", remedy
+                    "batches", f"more than {self._steps}", f"the run's {self._steps} batches, once", remedy
                 )
             self._begun = True
         while True:
