@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from fractions import Fraction
 from math import factorial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,11 +15,13 @@ from certdp import (
     ADD_REMOVE,
     REPLACE,
     AllocatedRun,
+    Full,
     GaussianSum,
     LaplaceSum,
     NormBall,
     Poisson,
     Public,
+    Released,
     ResampleEach,
     SampledRun,
 )
@@ -52,6 +55,17 @@ def test_from_above_it_is_a_release_that_is_not_amplified(relation: Change, epoc
     assert found.upper == pytest.approx(other.epsilon("1e-5").epsilon.upper, rel=1e-9)
     assert found.lower is not None
     assert 0 < found.lower < found.upper
+
+
+@pytest.mark.parametrize("name", ["batch_size", "data_size"])
+def test_sizes_are_public(name: str) -> None:
+    """What an epoch costs is known of sizes that were fixed before the data."""
+    paid = SampledRun(
+        mechanism=LaplaceSum(scale=P(9)), sampler=Full(), domain=NormBall(radius=P(1), norm=Norm.L1)
+    ).pure()
+    sizes: dict[str, Any] = {"batch_size": P(2), "data_size": P(8), name: Released(4, paid)}
+    with pytest.raises(InvalidValue, match=name):
+        ShuffledBatches(**sizes)
 
 
 def test_it_is_above_poisson() -> None:
