@@ -10,7 +10,6 @@ from .finite import FinitePair
 from .gaussian import GaussianPair, SampledGaussian
 from .gaussian_group import GaussianGroup
 from .laplace import LaplacePair
-from .largest_of_batches import largest_of_batches
 from .laws import DeltaLaw, PureLaw, RenyiLaw
 from .pair import Pair, Repeated, Sampled
 from .public_chance import PublicChance
@@ -54,6 +53,5 @@ __all__ = [
     "allocated",
     "changed",
     "compose_pairs",
-    "largest_of_batches",
     "symmetrised",
 ]

@@ -14,9 +14,10 @@ from attrs import frozen
 from ..derivation import Assumption
 from ..enclosures.arguments import whole
 from ..errors import InvalidValue
-from ..pairs import MOST_BATCHES, GaussianPair, Pair, allocated, largest_of_batches
+from ..pairs import MOST_BATCHES, GaussianPair, Pair, allocated
 from ..relations import ADD_REMOVE, REPLACE, ZERO_OUT, Change
 from .batches import in_any_order, two_records
+from .largest_of_batches import largest_of_batches
 from .records import ChoosingCoins, Indices
 
 

@@ -205,7 +205,6 @@ RULES = (
     Rule("runs.allocated", (), ("samplers/test_random_allocation.py",)),
     Rule("runs.places", (), ("runs/test_places.py",)),
     Rule("samplers.shuffled_batches", (), ("samplers/test_shuffled_batches.py",)),
-    Rule("accounting.pairs.largest_of_batches", (), ("accounting/pairs/test_largest_of_batches.py",)),
     Rule("accounting.sampling.epochs", (), ("accounting/sampling/test_epochs.py",)),
     Rule("runs.ex_post", (), ("runs/test_released.py",)),
     Rule("runs.worst_ends", (), ("runs/test_released.py", "runs/sampled/test_records.py")),

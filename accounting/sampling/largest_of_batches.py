@@ -15,7 +15,7 @@ from itertools import pairwise
 from ..enclosures import Enclosure
 from ..enclosures.arguments import non_negative, whole
 from ..enclosures.normal import normal_cdf
-from .finite import FinitePair
+from ..pairs import FinitePair
 
 _PRECISION = 384
 _BLURRED = Fraction(1, 2**60)

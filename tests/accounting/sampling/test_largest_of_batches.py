@@ -11,8 +11,8 @@ from scipy.stats import norm
 
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidType, InvalidValue
-from certdp.accounting.pairs import largest_of_batches
 from certdp.accounting.relations import Direction
+from certdp.accounting.sampling.largest_of_batches import largest_of_batches
 
 
 @pytest.mark.parametrize(("shift", "batches"), [(0.5, 10), (1.0, 100), (2.5, 1000), (3.0, 1)])
