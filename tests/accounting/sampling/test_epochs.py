@@ -28,6 +28,7 @@ def test_an_allocation_is_about_add_and_remove() -> None:
     assert scheme.reached(BASE, ADD_REMOVE) == (RandomAllocation(BASE, 5),)
     assert "5 batches" in scheme.way
     assert not scheme.assumptions
+    assert (Allocation(1).batches, Allocation(2**20).batches) == (1, 2**20)
 
 
 def test_shuffled_batches_are_not_amplified_from_above() -> None:
