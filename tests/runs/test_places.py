@@ -203,3 +203,18 @@ def test_batches_are_handed_out_once() -> None:
     next(iter(begun))
     with pytest.raises(InvalidValue, match="once"):
         next(iter(begun))
+
+
+def test_a_record_may_be_alone() -> None:
+    assert [places.tolist() for places in drawn_places(sampled(Full(), 2), 1)] == [[0], [0]]
+
+
+def test_weights_of_some_records_are_refused() -> None:
+    """A stratum that is always drawn has weight 1, and the other one has not."""
+    run = StratifiedRun(
+        mechanism=GaussianSum(scale=P(9)),
+        sampler=Strata(rates=P("a:1,b:1/2"), weighted=P(True)),
+        domain=NormBall(radius=P(1), norm=Norm.L2),
+    )
+    with pytest.raises(InvalidValue, match="a sampler without weights"):
+        drawn_places(run, 2, labels=["a", "b"])
