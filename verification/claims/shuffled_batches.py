@@ -36,7 +36,9 @@ def _outputs(case: Case, records: Sequence[int]) -> Law:
     found = [sums(order) for order in permutations(records)]
 
     def together(batches: tuple[int, ...]) -> Law:
-        return tuple(prod(chances) for chances in product(*(laws[size + total] for total in batches)))
+        return tuple(
+            prod(chances, start=Fraction(1)) for chances in product(*(laws[size + total] for total in batches))
+        )
 
     shares = law([found.count(batches) for batches in dict.fromkeys(found)])
     return mixture(zip(shares, map(together, dict.fromkeys(found)), strict=True))
