@@ -409,7 +409,7 @@ KINDS[CorrelatedSteps] = Kind(
     ).begin(1),
     {**_attributes("step"), "add": lambda steps: steps.add([[1.0]], ["a"])},
 )
-KINDS[DrawnBatches] = Kind(lambda: drawn_places(laplace(), 2), {"next": lambda batches: next(iter(batches))})
+KINDS[DrawnBatches] = Kind(lambda: drawn_places(laplace(), 2), {"__iter__": lambda batches: next(iter(batches))})
 every_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 
 
@@ -431,6 +431,7 @@ def test_every_spending_class_is_in_the_table() -> None:
 def test_every_public_member_asks_or_says(kind: type[SpendingState]) -> None:
     made, row = KINDS[kind].make(), KINDS[kind]
     public = {name for name in [*dir(kind), *vars(made)] if not name.startswith("_")}
+    public |= {"__iter__"} & vars(kind).keys()  # going through it hands out what was paid for
     assert public == set(row.asks) | (row.says & public)
 
 
