@@ -8,10 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
-from torch import Tensor, nn
 
-from certdp.dpis.torch import TensorRecords, TorchModel
+try:
+    import torch
+    from torch import Tensor, nn
+
+    from certdp.dpis.torch import TensorRecords, TorchModel
+except ModuleNotFoundError:  # then nothing is collected here but a file asked for by name, which skips itself
+    pass
 
 UNIT = 2.0**-50  # of sums, below what the tests tell apart
 

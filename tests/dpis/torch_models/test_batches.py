@@ -6,9 +6,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
-import torch
 from scipy.stats import chi2
-from torch.utils.data import TensorDataset
 
 from certdp import (
     AllocatedRun,
@@ -22,9 +20,14 @@ from certdp import (
     TruncatedPoisson,
 )
 from certdp.accounting.errors import InvalidType, InvalidValue
-from certdp.dpis.torch import RunBatches, run_loader
 from certdp.plugins.contract import Coins
 from certdp.sampling import ShuffledBatches, Strata, StratifiedRun
+
+torch = pytest.importorskip("torch")
+
+from torch.utils.data import TensorDataset  # noqa: E402  # PyTorch may be missing
+
+from certdp.dpis.torch import RunBatches, run_loader  # noqa: E402
 
 P = Public
 MECHANISM = GaussianSum(noise_multiplier=P(1))
