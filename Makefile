@@ -102,6 +102,7 @@ bench: .venv/installed-test kernels
 # Every figure and table of the papers, on the data in the folder CERTDP_DATA or on stand-ins, and the tables of the
 # document from it: hours, which go on where they stopped.
 experiments: .venv/installed-all
+	@mkdir -p run
 	$(PYTHON) -m certdp experiments $(if $(CERTDP_DATA),--data-folder "$(CERTDP_DATA)" --page docs/experiments.md) \
 	  --output run/experiments
 

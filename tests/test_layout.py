@@ -121,6 +121,15 @@ def test_source_archive_holds_sources_alone(wheel: Path) -> None:
     assert not [path for path in unpacked.rglob("*") if path.suffix in built]
 
 
+@pytest.mark.parametrize("target", ["run", "experiments"])
+def test_a_fresh_clone_has_the_folder_of_what_is_made(target: str) -> None:
+    """The command refuses to make more than one folder: `make` once stopped there in a fresh clone."""
+    printed = subprocess.run(["make", "--dry-run", target], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    recipe = printed.replace("\\\n", "").splitlines()
+    folder = next(place for place, line in enumerate(recipe) if line.split()[:2] == ["mkdir", "-p"])
+    assert folder < min(place for place, line in enumerate(recipe) if "certdp" in line and " run/" in line)
+
+
 @pytest.mark.slow
 def test_wheel_holds_every_kernel_as_its_sources_are(wheel: Path) -> None:
     modules = [f"certdp.accounting._kernels.{file.stem}" for file in (ROOT / "accounting/_kernels").glob("[!_]*.py")]
