@@ -53,6 +53,9 @@ INDEPENDENT_CONTRIBUTIONS = Assumption(
 )
 """What training assumes where a record's gradient comes from products of matrices in floats, whose rounding depends on
 how many rows there are."""
+NUMBER_OF_RECORDS = "number of records"
+"""Names the assumption of how many records there are; under add/remove one of them may be missing, and no more."""
+
 SEEDED_COINS = Assumption("seeded coins", "for experiments: whoever knows the seed can undo the noise")
 """The mark of a release that protects nobody; what rests on it has no certificate."""
 

@@ -7,13 +7,13 @@ from typing import Any, Generic, TypeVar, final
 
 from attrs import field, frozen
 
-from .derivation import CHOSEN, EX_POST, Assumption, Derivation, Theorem
+from .derivation import CHOSEN, EX_POST, NUMBER_OF_RECORDS, Assumption, Derivation, Theorem
 from .display import Displayed
 from .enclosures import Truth
 from .errors import InvalidType, InvalidValue
 from .notions import Bound
 from .private import Private
-from .relations import Relation, Unit, require_same
+from .relations import ADD_REMOVE, Relation, Unit, require_same
 
 B = TypeVar("B", bound=Bound)
 R = TypeVar("R", bound=Relation)
@@ -165,10 +165,21 @@ def for_groups(guarantee: Guarantee[B, R, U], size: int) -> Guarantee[B, R, U]:
     """The guarantee for groups of `size` units: k neighbouring steps.
 
     Raises:
-        InvalidValue: for a size that is no whole number ≥ 0.
+        InvalidValue: for a size that is no whole number ≥ 0, and for several records that are added or removed where
+            the number of records is declared: it is then proven of one step from that number alone.
     """
+    bound = guarantee.bound.notion.group(guarantee.bound, size)
+    # where it is somebody's, it is named after whose it is: see `Derivation.about`
+    sized = any(assumed.name.rpartition(": ")[2] == NUMBER_OF_RECORDS for assumed in guarantee.assumptions)
+    if sized and guarantee.relation == ADD_REMOVE and size not in (0, 1):
+        raise InvalidValue(
+            "size",
+            size,
+            "1, for records that are added or removed where their number is declared",
+            "Declare the largest number of records, at_most=true, or protect what replaces a record",
+        )
     return Guarantee(
-        bound=guarantee.bound.notion.group(guarantee.bound, size),
+        bound=bound,
         relation=guarantee.relation,
         unit=guarantee.unit,
         derivation=_GROUP.conclude([guarantee.derivation], [Assumption("group size", str(size))]),

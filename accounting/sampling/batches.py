@@ -17,7 +17,7 @@ from typing import Any, final
 import numpy as np
 from attrs import field, frozen
 
-from ..derivation import Assumption, Derivation
+from ..derivation import NUMBER_OF_RECORDS, Assumption, Derivation
 from ..enclosures import Enclosure
 from ..enclosures.arguments import whole
 from ..enclosures.binomials import binomial_tail
@@ -185,7 +185,7 @@ class FixedBatches(Batches):
     @property
     def assumptions(self) -> tuple[Assumption, ...]:
         """The public number of records, where it is stated."""
-        return () if self.data_size is None else (Assumption("number of records", str(self.data_size)),)
+        return () if self.data_size is None else (Assumption(NUMBER_OF_RECORDS, str(self.data_size)),)
 
     def pair(self, base: Pair, relation: Relation) -> Pair | None:
         """The REMOVE law of the pair of two records, sampled at B/n, in both directions."""
@@ -266,7 +266,7 @@ class TruncatedPoisson(Batches):
     @property
     def assumptions(self) -> tuple[Assumption, ...]:
         """The public number of records, or its bound."""
-        name = "largest number of records" if self.at_most else "number of records"
+        name = "largest number of records" if self.at_most else NUMBER_OF_RECORDS
         return (Assumption(name, str(self.data_size)),)
 
     @property

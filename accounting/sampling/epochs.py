@@ -11,7 +11,7 @@ from typing import final
 import numpy as np
 from attrs import frozen
 
-from ..derivation import Assumption
+from ..derivation import NUMBER_OF_RECORDS, Assumption
 from ..enclosures.arguments import whole
 from ..errors import InvalidValue
 from ..pairs import MOST_BATCHES, GaussianPair, Pair, allocated
@@ -162,7 +162,7 @@ class ShuffledBatches(Epoch):
     @property
     def assumptions(self) -> tuple[Assumption, ...]:
         """The public number of records."""
-        return (Assumption("number of records", str(self.data_size)),)
+        return (Assumption(NUMBER_OF_RECORDS, str(self.data_size)),)
 
     def pair(self, base: Pair, relation: Change) -> Pair | None:
         """One release about the record, not amplified: its batch is taken to be seen."""

@@ -10,7 +10,7 @@ from attrs import frozen
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certdp.accounting.derivation import CHOSEN, EX_POST, Assumption, Derivation, Theorem
+from certdp.accounting.derivation import CHOSEN, EX_POST, NUMBER_OF_RECORDS, Assumption, Derivation, Theorem
 from certdp.accounting.enclosures import Enclosure, Truth
 from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.accounting.guarantees import Guarantee, compose, for_groups
@@ -148,6 +148,22 @@ def test_a_bound_is_not_negative() -> None:
 def test_group_sizes_are_whole_numbers(size: Any) -> None:
     with pytest.raises(InvalidValue, match=r"size: got .*; admissible: a whole number ≥ 0"):
         for_groups(pure(), size)
+
+
+@pytest.mark.parametrize("name", [NUMBER_OF_RECORDS, "largest number of records"])
+def test_a_number_of_records_that_is_declared_allows_one_to_be_missing(name: str) -> None:
+    """What is proven of n records and n - 1 says nothing of n - 1 and n - 2; where n is a bound it does."""
+    why = Theorem("test", "batches").conclude(assumptions=[Assumption(name, "20")])
+    removed, replaced = pure(derivation=why), pure(derivation=why, relation=REPLACE)
+    assert for_groups(replaced, 3).bound.epsilon.contains(3)
+    assert for_groups(removed, 1).bound.epsilon.contains(1)
+    if name == NUMBER_OF_RECORDS:
+        with pytest.raises(InvalidValue, match="records that are added or removed where their number is declared"):
+            for_groups(removed, 2)
+        with pytest.raises(InvalidValue, match="their number is declared"):
+            for_groups(pure(derivation=why.about("part 1")), 2)
+    else:
+        assert for_groups(removed, 2).bound.epsilon.contains(2)
 
 
 def test_assumptions_are_collected_once_and_in_order() -> None:
