@@ -246,7 +246,7 @@ SAMPLERS: Final[dict[str, Callable[[Options], tuple[Tree, bool]]]] = {
 _ADD_REMOVE_ALONE: Final = ("dpis",)
 """Samplers whose constants may follow from the records, so that replacing one is another matter."""
 CONSTRAINED: Final = "privacy-constrained"
-TOGETHER: Final = ("fixed-batches", "random-allocation", "shuffled", "truncated-poisson")
+TOGETHER: Final = ("fixed-batches", "random-allocation", "shuffled", "shuffled-batches", "truncated-poisson")
 """Samplers of which no kind of certificate speaks: they draw records together, and have no rate of a record's own."""
 STRATA: Final = ("norm-strata", "strata")
 """Samplers of which no kind of certificate speaks, and whose options are in no table: several rates, one a stratum."""

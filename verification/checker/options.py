@@ -20,6 +20,7 @@ from .verdict import Refused
 Options = Mapping[str, str]
 
 _ARITHMETIC: Final = Arithmetic(256)
+_MOST_BATCHES: Final = 2**20
 
 
 class Value(NamedTuple):
@@ -157,6 +158,13 @@ def _hold_fixed(options: Options) -> None:
         raise Refused("the option rate is a share of the option data_size that is a whole number")
 
 
+def _hold_epoch(options: Options) -> None:
+    """Shuffled records are cut into whole batches, of which an epoch has at most so many."""
+    batches = exact(options, "data_size") / exact(options, "batch_size")
+    if batches.denominator != 1 or batches > _MOST_BATCHES:
+        raise Refused(f"the option data_size is a whole multiple of batch_size, of at most {_MOST_BATCHES} batches")
+
+
 def _same_dimension(options: Options, domain: Domain) -> None:
     if "dimension" in options and domain.dimension not in (None, int(options["dimension"])):
         raise Refused("the option dimension is not the domain's")
@@ -261,6 +269,7 @@ SAMPLERS: Final[dict[str, Plugin]] = {
         together=_hold_batch,
     ),
     "random-allocation": Plugin({"batches": _FROM_ONE_WHOLE}),
+    "shuffled-batches": Plugin({"batch_size": _FROM_ONE_WHOLE, "data_size": _FROM_ONE_WHOLE}, together=_hold_epoch),
     "shuffled": Plugin({"users": _whole(1, 1 << 40)}),
     "dpis": Plugin(dict.fromkeys(("batch", "norm_sum", "clip"), _POSITIVE), together=_hold_norm_sum),
     "every-key": Plugin({}),

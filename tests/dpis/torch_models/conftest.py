@@ -1,4 +1,4 @@
-# pyright: reportMissingImports=false
+# pyright: reportMissingImports=false, reportPossiblyUnboundVariable=false
 """What a training run is told about a PyTorch model, beside what PyTorch says about each record alone."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# pyright: reportMissingImports=false
 """Loaders of a run's batches: their form, empty ones among them, and that each batch is used once."""
 
 from __future__ import annotations
