@@ -23,7 +23,7 @@ import subprocess
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeAlias
@@ -290,11 +290,7 @@ def prove(target: Path) -> None:
     import certdp
     from certdp.accounting.relations import ADD_REMOVE, REPLACE
 
-    known = json.loads(target.read_text("utf-8")) if target.is_file() else []
-    done = [entry["case"] for entry in known]
-    for case in cases():
-        if case in done:
-            continue
+    def proven(case: Case) -> dict[str, Any]:
         run = event(case).run(REPLACE if case["mechanism"] == "response" else ADD_REMOVE)
         found = []
         for delta in DELTAS:
@@ -302,9 +298,20 @@ def prove(target: Path) -> None:
             answer = run.epsilon(certdp.Delta(delta))
             spent = round(time.perf_counter() - start, 3)
             found.append([answer.epsilon.lower, answer.epsilon.upper, str(answer.accountant), spent])
-        known.append({"case": case, "found": found})
-        target.write_text(json.dumps(known), "utf-8")
-        print(case, found, flush=True)
+        return {"found": found}
+
+    into_file(target, cases(), proven)
+
+
+def into_file(target: Path, asked: Iterable[Case], proven: Callable[[Case], dict[str, Any]]) -> None:
+    """What is proven of each case that is not in the file yet, which grows."""
+    known = json.loads(target.read_text("utf-8")) if target.is_file() else []
+    done = [entry["case"] for entry in known]
+    for case in asked:
+        if case not in done:
+            known.append({"case": case, **proven(case)})
+            target.write_text(json.dumps(known), "utf-8")
+            print(known[-1], flush=True)
 
 
 # Exact answers, without certdp.

@@ -24,7 +24,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from peer_accuracy import Case, cases, event, google_event, google_relation, named, rows, timed_answer
+from peer_accuracy import Case, cases, event, google_event, google_relation, into_file, named, rows, timed_answer
 
 RATES = ("0.0001", "0.01", "0.1")
 KEYS = (*RATES, "advantage")
@@ -71,11 +71,7 @@ def prove(target: Path) -> None:
     from certdp.accounting.relations import ADD_REMOVE, REPLACE
     from certdp.interoperation import Laplace, PoissonSampled, SelfComposed
 
-    known = json.loads(target.read_text("utf-8")) if target.is_file() else []
-    done = [entry["case"] for entry in known]
-    for case in runs():
-        if case in done:
-            continue
+    def proven(case: Case) -> dict[str, Any]:
         if case["mechanism"] == "sampled laplace":
             asked: Any = SelfComposed(PoissonSampled(case["rate"], Laplace(case["noise"])), case["steps"])
         else:
@@ -84,9 +80,9 @@ def prove(target: Path) -> None:
         risk = certdp.risk(asked.run(REPLACE if case["mechanism"] == "response" else ADD_REMOVE))
         found = [1 - risk.true_positive_rate(rate) for rate in RATES]
         ends = [[value.lower_float, value.upper_float] for value in (*found, risk.advantage)]
-        known.append({"case": case, "found": ends, "seconds": time.process_time() - start})
-        target.write_text(json.dumps(known), "utf-8")
-        print(known[-1], flush=True)
+        return {"found": ends, "seconds": time.process_time() - start}
+
+    into_file(target, runs(), proven)
 
 
 # Exact answers, without certdp.

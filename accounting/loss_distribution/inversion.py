@@ -24,7 +24,7 @@ from ..bulk.parts import require_default_arithmetic
 from ..enclosures import Enclosure, pi
 from ..enclosures.arguments import non_negative, probability, whole
 from ..exact import exact
-from .transforms import Line, Logarithms, Transform
+from .transforms import Line, Logarithms, Transform, exact_point
 
 Parts: TypeAlias = Sequence[tuple[Transform, int]]
 """Transforms in one direction and how often each is composed."""
@@ -91,15 +91,11 @@ def _hull(law: Callable[[_Known, Enclosure], Enclosure | None], parts: Parts, le
     """The values of a law that falls with its level, between the parameters of both ends."""
     lower, upper = _ends(parts)
     narrow = level.width <= _NARROW * level.upper  # one contour serves both ends
-    high = law(upper, level if narrow else _point(level.lower))
+    high = law(upper, level if narrow else exact_point(level.lower))
     if high is None or (lower == upper and narrow):
         return high
-    low = law(lower, level if narrow else _point(level.upper))
+    low = law(lower, level if narrow else exact_point(level.upper))
     return high.hull(0 if low is None else low)
-
-
-def _point(value: Fraction) -> Enclosure:
-    return Enclosure.of(value, precision=max(4, value.numerator.bit_length()))
 
 
 def _ends(parts: Parts) -> tuple[_Known, _Known]:

@@ -146,7 +146,7 @@ class GaussianTransform(Transform):
         if self.variance.is_point:
             return self, self
         short = self.variance.at(96)
-        low, high = (_point(end) for end in (short.lower, short.upper))
+        low, high = (exact_point(end) for end in (short.lower, short.upper))
         return GaussianTransform(low), GaussianTransform(high)
 
     @property
@@ -220,7 +220,7 @@ def sampled_gaussian_transform(rate: Enclosure, shift: Enclosure, direction: Dir
 
 def _sampled(rate: Enclosure, shift: Enclosure, direction: Direction) -> Transform:
     if rate.upper == 0 or shift.upper == 0:
-        return GaussianTransform(_point(Fraction(0)))
+        return GaussianTransform(exact_point(Fraction(0)))
     if rate.lower == 1:
         return GaussianTransform(shift.square())
     return SampledGaussianTransform(rate, shift, direction)
@@ -472,7 +472,7 @@ class _SampledLine(Line):
         )
 
 
-def _point(value: Fraction) -> Enclosure:
+def exact_point(value: Fraction) -> Enclosure:
     """Return the enclosure of a single number, exactly."""
     return Enclosure.of(value, precision=max(4, value.numerator.bit_length()))
 

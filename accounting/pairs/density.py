@@ -16,7 +16,7 @@ from ..loss_distribution.families import interpolated_cells
 from ..relations import Direction
 from . import response
 from .laws import DeltaLaw, LossCells, PureLaw, RenyiLaw
-from .pair import Pair, smallest
+from .pair import Pair, larger_pure_loss, smallest
 
 
 @final
@@ -105,20 +105,14 @@ class DensityPair(Pair):
     def zero_concentrated(self) -> Enclosure | None:
         """The ρ that was given, or what the given μ or the pure law prove, if smaller; None without ρ and μ."""
         given = smallest((self.rho, None if self.mu is None else self.mu.square() * Fraction(1, 2)))
-        pure = None if given is None else self._largest
+        pure = None if given is None else larger_pure_loss(self.pure)
         return given if pure is None else smallest((given, response.zero_concentrated(pure)))
 
     @property
     def gaussian(self) -> Enclosure | None:
         """The μ of Gaussian DP that was given, or what the pure law proves, if smaller; None without μ."""
-        pure = None if self.mu is None else self._largest
+        pure = None if self.mu is None else larger_pure_loss(self.pure)
         return self.mu if pure is None else smallest((self.mu, response.gaussian(pure)))
-
-    @property
-    def _largest(self) -> Enclosure | None:
-        """The larger of both directions' pure losses."""
-        law = self.pure
-        return None if law is None else law(Direction.REMOVE).maximum(law(Direction.ADD))
 
 
 @lru_cache(maxsize=64)

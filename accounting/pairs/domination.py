@@ -10,8 +10,8 @@ from __future__ import annotations
 from functools import singledispatch
 
 from ..enclosures import Enclosure, Truth
-from ..relations import Direction
 from . import GaussianPair, LaplacePair, Pair, RandomisedResponsePair
+from .pair import larger_pure_loss
 
 
 @singledispatch
@@ -30,11 +30,8 @@ def dominates(declared: Pair, other: Pair) -> Truth:
 @dominates.register
 def _(declared: RandomisedResponsePair, other: Pair) -> Truth:
     """It dominates every pair with its pure loss (Kairouz, Oh, Viswanath 2015)."""
-    law = other.pure
-    if law is None:
-        return Truth.UNDECIDED
-    loss = law(Direction.REMOVE).maximum(law(Direction.ADD))
-    return _at_most(loss, declared.epsilon)
+    loss = larger_pure_loss(other.pure)
+    return Truth.UNDECIDED if loss is None else _at_most(loss, declared.epsilon)
 
 
 @dominates.register

@@ -19,7 +19,7 @@ from ..loss_distribution.cells import Cells
 from ..loss_distribution.families import finite_cells
 from ..relations import Direction
 from .laws import DeltaLaw, LossCells, PureLaw, RenyiLaw
-from .pair import Pair, Repeated, checked_pair, smallest
+from .pair import Pair, Repeated, checked_pair, larger_pure_loss, smallest
 from .randomised_response import RandomisedResponsePair
 
 Table: TypeAlias = tuple[Fraction, ...]
@@ -158,8 +158,8 @@ class FinitePair(Pair):
 
     @property
     def _response(self) -> RandomisedResponsePair | None:
-        law = self.pure
-        return None if law is None else RandomisedResponsePair(law(Direction.REMOVE).maximum(law(Direction.ADD)))
+        loss = larger_pure_loss(self.pure)
+        return None if loss is None else RandomisedResponsePair(loss)
 
     @property
     def _bounding(self) -> list[Pair]:

@@ -277,11 +277,15 @@ class Sampled(Pair):
     @property
     def _amplified(self) -> Enclosure | None:
         """The larger of both directions' amplified pure losses."""
-        law = self.pure
-        return None if law is None else law(Direction.REMOVE).maximum(law(Direction.ADD))
+        return larger_pure_loss(self.pure)
 
 
 _PSI = {Direction.REMOVE: psi, Direction.ADD: psi_add}
+
+
+def larger_pure_loss(law: PureLaw | None) -> Enclosure | None:
+    """Return the larger pure loss of both directions; None where no law is known."""
+    return None if law is None else law(Direction.REMOVE).maximum(law(Direction.ADD))
 
 
 def smallest(bounds: Iterable[Enclosure | None]) -> Enclosure | None:

@@ -24,16 +24,16 @@ from .records import ChoosingCoins, Indices
 class Epoch(ABC):
     """A scheme that puts every record in one of the batches of an epoch; base class.
 
-    Attributes:
-        batches: T, at least 1.
-
     Guarantees:
         The batches depend on the number of records and on coins alone. Every record enters its batch with weight 1.
     """
 
     __slots__ = ()
 
-    batches: int
+    @property
+    @abstractmethod
+    def batches(self) -> int:
+        """T, at least 1."""
 
     @property
     @abstractmethod
@@ -145,7 +145,7 @@ class ShuffledBatches(Epoch):
             raise InvalidValue("batch_size", self.batch_size, f"at most {MOST_BATCHES} batches of {size} records")
 
     @property
-    def batches(self) -> int:  # type: ignore[override]
+    def batches(self) -> int:
         """Return how many batches of B there are in n records."""
         return self.data_size // self.batch_size
 

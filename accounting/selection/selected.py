@@ -23,7 +23,7 @@ from ..enclosures.arguments import non_negative, order_above_one
 from ..errors import InvalidType, InvalidValue
 from ..pairs import Pair, response
 from ..pairs.laws import DeltaLaw, PureLaw, RenyiEstimate, RenyiLaw
-from ..pairs.pair import checked_pair
+from ..pairs.pair import checked_pair, larger_pure_loss
 from ..pairs.smallest_epsilon import smallest_epsilon
 from ..relations import Direction
 from .repetitions import FixedRepetitions, Profile, RandomRepetitions, Repetitions
@@ -152,8 +152,7 @@ class Selected(Pair):
 
     @property
     def _pure(self) -> Enclosure | None:
-        law = self.pure
-        return None if law is None else law(Direction.REMOVE).maximum(law(Direction.ADD))
+        return larger_pure_loss(self.pure)
 
     @cached_property
     def _profile(self) -> DeltaLaw | None:

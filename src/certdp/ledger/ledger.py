@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any, final
 
@@ -400,28 +401,20 @@ class Ledger:
         attempt = self._unanswered.pop(asked, None) or secrets.token_hex(16)
         until = None if expires is None else self._clock() + expires
         try:
-            return self._answered(terms, attempt, state, until, certificate, by)
+            enter = partial(self._entered, terms, attempt, state, until, certificate, by)
+            return self._answered(enter, request, attempt)
         except (LedgerUnavailable, SameRequest, KeyboardInterrupt):
             self._unanswered[asked] = attempt  # nobody was told: the next call here may be
             raise
 
-    def _answered(
-        self,
-        terms: Terms,
-        attempt: str,
-        state: RequestState,
-        expires: datetime | None,
-        certificate: bytes | None,
-        by: str | None,
-    ) -> Payment:
+    def _answered(self, enter: Callable[[], Payment], request: str, attempt: str) -> Payment:
         """Enter a request, and look it up where the answer of the store was lost."""
-        request = terms.request
         try:
-            return self._entered(terms, attempt, state, expires, certificate, by)
+            return enter()
         except LedgerUnavailable:
             with suppress(LedgerUnavailable), self._reading() as turn:  # was it committed, and the answer lost?
                 row = turn.request(request)
-                if row is not None and row.attempt == digest_of(attempt.encode("ascii")) and self._anchored(turn):
+                if row is not None and row.begun_by(attempt) and self._anchored(turn):
                     return _payment(request, row.state, turn.entry(row.entry), attempt, new=True)
             raise
 
@@ -452,12 +445,12 @@ class Ledger:
                 raise SameRequest("request", request, "an id that is free, or the terms it was first used with", remedy)
             if row.state is RequestState.EXPIRED:
                 raise _expired(request)
-            new = row.state is state and row.attempt == digest_of(attempt.encode("ascii"))
+            new = row.state is state and row.begun_by(attempt)
             return _payment(request, row.state, turn.entry(row.entry), attempt if new else "", new=new)
 
     def _own_row(self, turn: Turn, payment: Payment) -> Row:
         row = turn.request(payment.request)
-        if row is None or row.attempt != digest_of(payment.attempt.encode("ascii")):
+        if row is None or not row.begun_by(payment.attempt):
             admissible = "the payment that the call gave which was new"
             remedy = "Only who paid begins, draws and hands in"
             raise SameRequest("payment", payment.request, admissible, remedy)

@@ -43,6 +43,14 @@ class Row:
     paid: int
     entry: int
 
+    def begun_by(self, attempt: str) -> bool:
+        """Whether this is the word of who began it."""
+        return self.attempt == _digest_of_word(attempt)
+
+
+def _digest_of_word(attempt: str) -> str:
+    return digest_of(attempt.encode("ascii"))
+
 
 @final
 class Turn:
@@ -160,7 +168,7 @@ class Turn:
             expires: until when a reservation can be begun; None for what is begun.
         """
         added = [total.minus(before) for total, before in zip(sums.totals, self.sums.totals, strict=True)]
-        word = digest_of(attempt.encode("ascii"))
+        word = _digest_of_word(attempt)
         until = None if expires is None else format_time(expires)
         stated = {"by": by, "added": sums_to_json(Sums(1, tuple(added))), "attempt": word, "expires": until}
         entry = self._append(Event(state.value), {**terms.as_json, **stated}, sums)
