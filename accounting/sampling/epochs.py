@@ -32,8 +32,8 @@ class Epoch(ABC):
 
     @property
     @abstractmethod
-    def batches(self) -> int:
-        """T, at least 1."""
+    def number_of_batches(self) -> int:
+        """T, the number of batches, at least 1."""
 
     @property
     @abstractmethod
@@ -95,6 +95,11 @@ class Allocation(Epoch):
             raise InvalidValue("batches", self.batches, f"a whole number from 1 to {MOST_BATCHES}")
 
     @property
+    def number_of_batches(self) -> int:
+        """Return T, the number of batches."""
+        return self.batches
+
+    @property
     def relations(self) -> tuple[Change, ...]:
         """Return add/remove, under which allocation amplifies."""
         return (ADD_REMOVE,)
@@ -141,11 +146,11 @@ class ShuffledBatches(Epoch):
                 f"a size of which data_size = {size} is a whole multiple",
                 "A last batch that is smaller, or left out, is not covered",
             )
-        if self.batches > MOST_BATCHES:
+        if self.number_of_batches > MOST_BATCHES:
             raise InvalidValue("batch_size", self.batch_size, f"at most {MOST_BATCHES} batches of {size} records")
 
     @property
-    def batches(self) -> int:
+    def number_of_batches(self) -> int:
         """Return how many batches of B there are in n records."""
         return self.data_size // self.batch_size
 
@@ -157,7 +162,7 @@ class ShuffledBatches(Epoch):
     @property
     def way(self) -> str:
         """Return shuffled batches, in words."""
-        return f"shuffled data in {self.batches} batches of {self.batch_size} records"
+        return f"shuffled data in {self.number_of_batches} batches of {self.batch_size} records"
 
     @property
     def assumptions(self) -> tuple[Assumption, ...]:
@@ -175,14 +180,14 @@ class ShuffledBatches(Epoch):
 
         Replaced by an opposite one among such, it is twice as far away: one of T batches is moved.
         """
-        if self.batches == 1:
+        if self.number_of_batches == 1:
             found = self.pair(base, relation)
             return () if found is None else (found,)
         match base:
             case GaussianPair(shift) if relation == REPLACE:
-                return (allocated(GaussianPair(shift * 2), self.batches),)
+                return (allocated(GaussianPair(shift * 2), self.number_of_batches),)
             case GaussianPair(shift):
-                return allocated(base, self.batches), largest_of_batches(shift, self.batches)
+                return allocated(base, self.number_of_batches), largest_of_batches(shift, self.number_of_batches)
         return ()
 
     def require_size(self, size: int) -> None:
@@ -193,4 +198,4 @@ class ShuffledBatches(Epoch):
     def members(self, size: int, coins: ChoosingCoins) -> list[Indices]:
         """Draw an order, and cut it."""
         self.require_size(size)
-        return np.split(in_any_order(size, coins), self.batches)
+        return np.split(in_any_order(size, coins), self.number_of_batches)

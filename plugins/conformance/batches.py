@@ -29,7 +29,7 @@ def _counts(_: BatchesSubject, case: Case) -> Finding:
     setup: Setup = case["constants"]
     sampler = setup.build()
     found = sampler.epoch
-    if not isinstance(found, Epoch) or type(found.batches) is not int or found.batches < 1:
+    if not isinstance(found, Epoch) or type(found.number_of_batches) is not int or found.number_of_batches < 1:
         return broken(repr(found), "an Epoch of a whole number ≥ 1 of batches")
     again = setup.build().epoch
     return kept() if again == found == sampler.epoch else broken(repr(again), repr(found))

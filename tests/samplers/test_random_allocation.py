@@ -31,7 +31,7 @@ def test_it_is_no_sampler_that_states_a_rate() -> None:
     sampler = RandomAllocation(batches=Public("8"))
     assert isinstance(sampler, AllocatingSampler)
     assert not isinstance(sampler, Sampler)
-    assert sampler.epoch.batches == 8
+    assert sampler.epoch.number_of_batches == 8
 
 
 @pytest.mark.parametrize("batches", ["0", "-1", "1.5", "nan", "many"])

@@ -78,7 +78,7 @@ def _examine(case: Case) -> Finding:
 
 def _examine_poisson(case: Case) -> Finding:
     """A wrong bound: a Poisson sample at the rate 1/T for each of T batches."""
-    batches = _scheme(case).batches
+    batches = _scheme(case).number_of_batches
     sampled = _base(case).sampled(Enclosure.of(Fraction(1, batches))).repeated(batches)
     return _bounded(case, lambda _: sampled, (ZERO_OUT,))
 

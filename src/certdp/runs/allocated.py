@@ -90,7 +90,7 @@ class AllocatedRun(RunPart[Record]):
     @property
     def batches(self) -> int:
         """How many batches an epoch has."""
-        return self.sampler.epoch.batches
+        return self.sampler.epoch.number_of_batches
 
     @cached_property
     def one(self) -> SampledRun[Record]:

@@ -33,7 +33,7 @@ def test_an_allocation_is_about_add_and_remove() -> None:
 
 def test_shuffled_batches_are_not_amplified_from_above() -> None:
     scheme = ShuffledBatches(batch_size=4, data_size=20)
-    assert scheme.batches == 5
+    assert scheme.number_of_batches == 5
     assert scheme.relations == (ZERO_OUT, REPLACE)
     assert scheme.pair(BASE, ZERO_OUT) == BASE
     assert scheme.pair(BASE, REPLACE) == GaussianPair(ONE * 2)
@@ -57,7 +57,7 @@ def test_shuffled_batches_are_reached_by_real_data() -> None:
 
 @pytest.mark.parametrize(("batch", "size"), [(3, 10), (11, 10), (0, 10), (1, 2**20 + 1), (1, 0)])
 def test_batches_that_do_not_fill_the_data_are_refused(batch: int, size: int) -> None:
-    assert ShuffledBatches(batch_size=1, data_size=2**20).batches == 2**20
+    assert ShuffledBatches(batch_size=1, data_size=2**20).number_of_batches == 2**20
     with pytest.raises(InvalidValue):
         ShuffledBatches(batch_size=batch, data_size=size)
 
