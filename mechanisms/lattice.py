@@ -92,6 +92,19 @@ def lattice_sum(sample: WeightedSample, spacing: Fraction) -> list[int]:
     return [total for block in blocks for total in _totals(sample.weights, block, spacing)]
 
 
+def vote_sums(sample: WeightedSample, spacing: Fraction, *, signed: bool) -> list[int]:
+    """`lattice_sum` of votes; unless they are signed, a negative one counts as 0."""
+    votes = sample if signed else WeightedSample(np.maximum(sample.records, 0.0), sample.weights)
+    return lattice_sum(votes, spacing)
+
+
+def require_columns(sample: WeightedSample) -> None:
+    """Refuse samples without columns, and those whose sums leave the range of binary64."""
+    if not sample.records.shape[1]:
+        raise InvalidValue("records", "no column", "one column for each candidate, at least one")
+    sample.require_summable()
+
+
 def _sums_in_bulk(sample: WeightedSample, spacing: Fraction) -> list[int]:
     """What `lattice_sum` gives, for a spacing that is a power of two, by a compiled kernel."""
     columns = sample.records.shape[1]

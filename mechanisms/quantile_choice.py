@@ -11,7 +11,7 @@ import numpy as np
 from attrs import field, frozen
 
 from ..accounting.derivation import Evidence
-from ..accounting.errors import InvalidValue, known_keywords
+from ..accounting.errors import known_keywords
 from ..accounting.expressions import W, norm
 from ..accounting.provenance import Public
 from ..accounting.sampling.losses import PureLoss
@@ -27,7 +27,7 @@ from ..plugins.contract import (
     positive,
     probability,
 )
-from .lattice import lattice_sum
+from .lattice import lattice_sum, require_columns
 
 
 @final
@@ -76,9 +76,7 @@ class QuantileChoice:
 
     def require(self, sample: WeightedSample) -> None:
         """Refuse samples without candidates, and those whose sums leave the range of binary64."""
-        if not sample.records.shape[1]:
-            raise InvalidValue("records", "no column", "one column for each candidate, at least one")
-        sample.require_summable()
+        require_columns(sample)
 
     def totals(self, sample: WeightedSample) -> list[int]:
         """How many values each candidate has, as whole numbers: they add up over parts of a sample."""

@@ -54,10 +54,12 @@ from certdp.mechanisms.dpis_step import DpisStep
 from certdp.pairs import GaussianLoss, LaplaceLoss
 from certdp.plugins.contract import About, Neighbours, WeightedSample
 from certdp.samplers.dpis import Dpis
+from certdp.selection import ReportNoisyMax
 from certdp.verification.audit import CONFIDENCE, fewest_runs
 
 P = Public
 L1 = NormBall(norm=Norm.L1, radius=Public(1), dimension=2)
+LINF = NormBall(norm=Norm.LINF, radius=Public(1), dimension=2)
 L2 = NormBall(norm=Norm.L2, radius=Public(1), dimension=2)
 RUNS = 25_000  # of which a search among records takes a fifth
 Floats = NDArray[np.float64]
@@ -104,6 +106,11 @@ RECORDS: dict[str, tuple[Callable[[], SampledRun], str, float]] = {
         lambda: SampledRun(mechanism=QuantileChoice(quantile=P("0.5"), scale=P(1)), sampler=Full(), domain=L1),
         "0",
         0.3,
+    ),
+    "report-noisy-max": (
+        lambda: SampledRun(mechanism=ReportNoisyMax(scale=P(1)), sampler=Full(), domain=LINF),
+        "0",
+        0.5,
     ),
     "importance": (
         lambda: SampledRun(mechanism=LaplaceSum(scale=P(2)), sampler=IMPORTANCE, domain=L1),

@@ -21,7 +21,8 @@ from certdp.verification.mutation.declared import DECLARED
 MECHANISMS: dict[str, Any] = {
     formula.example.about.name: formula.example for formula in DECLARED if isinstance(formula.example, Mechanism)
 }
-LATTICE = {"discrete-laplace", "discrete-gaussian", "quantile-choice"}
+CHOICES = ["quantile-choice", "report-noisy-max"]
+LATTICE = {"discrete-laplace", "discrete-gaussian", *CHOICES}
 EACH = pytest.mark.parametrize("mechanism", MECHANISMS.values(), ids=MECHANISMS)
 SUMS = ["laplace-sum", "count", "gaussian-sum", "lp-sum", "discrete-laplace", "discrete-gaussian"]
 SCALED = [name for name, mechanism in MECHANISMS.items() if hasattr(mechanism, "scale")]
@@ -32,7 +33,7 @@ def test_every_built_in_mechanism_of_records_is_tried() -> None:
         each.name for each in entry_points(group="certdp.mechanisms") if each.dist and each.dist.name == "certdp"
     }
     assert MECHANISMS.keys() == {name for name in registered if not name.startswith("pws-")}
-    assert [*SUMS, "quantile-choice"] == SCALED
+    assert [*SUMS, *CHOICES] == SCALED
 
 
 def records(mechanism: Any, value: float = 1.0) -> Any:
@@ -109,7 +110,7 @@ def test_scales_at_the_ends_are_refused_at_once_or_released_finitely(name: str, 
 def test_records_without_columns_are_refused_or_released(mechanism: Any) -> None:
     """No column is no mistake of a sum, and a count has nothing to do with columns."""
     sample = WeightedSample(np.empty((3, 0)), np.ones(3))
-    if mechanism.about.name in {"randomised-response", "quantile-choice"}:
+    if mechanism.about.name in {"randomised-response", *CHOICES}:
         with pytest.raises(InvalidValue):
             mechanism.require(sample)
         return

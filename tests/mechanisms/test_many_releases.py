@@ -24,6 +24,7 @@ from certdp import (
 )
 from certdp.mechanisms.dpis_step import DpisStep
 from certdp.plugins.contract import WeightedSample, many_releases
+from certdp.selection import ReportNoisyMax
 
 P = Public
 SUMS = [
@@ -36,6 +37,9 @@ SUMS = [
     DiscreteGaussian(scale=P(2), granularity=P("1/2")),
     DpisStep(noise_multiplier=P(1), clip=P(1), size=P(4), batch=P(2)),
     QuantileChoice(quantile=P("1/3"), scale=P(3)),
+    ReportNoisyMax(scale=P(3), signed=P(True)),
+    ReportNoisyMax(scale=P(3), noise=P("gumbel"), granularity=P("1/4")),
+    ReportNoisyMax(scale=P(3), noise=P("laplace")),
     Lloyd(clusters=P(2), scale_sum=P(1), scale_count=P(1), radius=P(2), iterations=P(2)),
 ]
 CODES = RandomisedResponse(categories=P(3), noise=P("0.5"))

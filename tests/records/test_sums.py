@@ -57,6 +57,7 @@ from certdp.mechanisms.lattice import Additive
 from certdp.notions import Pure
 from certdp.parts import LossesPart, SumPart, merged
 from certdp.plugins.forks import can_fork
+from certdp.selection import ReportNoisyMax
 from tests.support.cases import examples
 
 MECHANISMS: dict[str, Any] = {
@@ -67,6 +68,7 @@ MECHANISMS: dict[str, Any] = {
     "discrete-laplace": DiscreteLaplace(scale=Public(2), granularity=Public("0.01")),
     "discrete-gaussian": DiscreteGaussian(scale=Public(2), granularity=Public("1/3")),
     "quantile-choice": QuantileChoice(quantile=Public("0.5"), scale=Public(2)),
+    "report-noisy-max": ReportNoisyMax(scale=Public(2), granularity=Public("1/3")),
 }
 BALL = NormBall(norm=Norm.L1, radius=Public(5))
 IMPORTANCE = Importance(rate=Public("0.3"), norm=Public(1), floor=Public("0.01"))

@@ -179,6 +179,12 @@ def _quantile_choice(options: Options, stated: Tree) -> Tree:
     return ["multiply", _weighted(["norm", "1"]), _constant(per_value)]
 
 
+def _noisy_max(options: Options, stated: Tree) -> Tree:
+    """The largest vote over the scale; votes of both signs may raise one score and lower another."""
+    signs = 2 if options["signed"] == "true" else 1
+    return ["multiply", _weighted(["norm", "inf"]), _constant(signs / _exact(options, "scale"))]
+
+
 def _dpis_step(options: Options, stated: Tree) -> Tree:
     spread = _exact(options, "size") * _exact(options, "noise_multiplier") * _exact(options, "clip")
     if "norm_sum" in options:
@@ -210,6 +216,7 @@ MECHANISMS: Final = {
     "lloyd": Mechanism("pure", _lloyd, exact=_ROUNDED),
     "randomised-response": Mechanism("pure", _randomised_response, relation="replace", exact=None),
     "quantile-choice": Mechanism("pure", _quantile_choice, exact=None),
+    "report-noisy-max": Mechanism("pure", _noisy_max, exact=None),
     "dpis-step": Mechanism("gaussian", _dpis_step, exact=_ROUNDED),
 }
 

@@ -84,6 +84,7 @@ def _one_of(*words: str) -> Value:
     return Value(" or ".join(words), words.__contains__)
 
 
+_FLAG: Final = _one_of("true", "false")
 _POSITIVE: Final = _number("a number above 0", lambda number: number > 0)
 _NUMBER: Final = _number("a number", lambda _: True)
 _NOT_NEGATIVE: Final = _number("a number of at least 0", lambda number: number >= 0)
@@ -229,6 +230,9 @@ MECHANISMS: Final[dict[str, Plugin]] = {
         together=_exactly_one("noise", "epsilon"),
     ),
     "quantile-choice": Plugin(_SCALE | {"quantile": _PROBABILITY, "shift": _NUMBER}),
+    "report-noisy-max": Plugin(
+        _SCALE | {"granularity": _SPACING, "noise": _one_of("exponential", "gumbel", "laplace"), "signed": _FLAG}
+    ),
     "dpis-step": Plugin(
         dict.fromkeys(("noise_multiplier", "clip", "size", "batch"), _POSITIVE) | {"norm_sum": _POSITIVE.optional}
     ),
@@ -238,7 +242,7 @@ MECHANISMS: Final[dict[str, Plugin]] = {
 
 SAMPLERS: Final[dict[str, Plugin]] = {
     "full": Plugin({}),
-    "poisson": Plugin({"rate": _PROBABILITY, "weighted": _one_of("true", "false")}),
+    "poisson": Plugin({"rate": _PROBABILITY, "weighted": _FLAG}),
     "importance": Plugin({"rate": _POSITIVE, "norm": _ORDER, "floor": _PROBABILITY}),
     "privacy-constrained": Plugin(
         {
@@ -264,7 +268,7 @@ SAMPLERS: Final[dict[str, Plugin]] = {
             "rate": _number("a number in (0, 1] that is above 0 in binary64", lambda q: 0 < q <= 1 and float(q) > 0),
             "batch_size": _FROM_ONE_WHOLE,
             "data_size": _FROM_ONE_WHOLE,
-            "at_most": _one_of("true", "false"),
+            "at_most": _FLAG,
         },
         together=_hold_batch,
     ),

@@ -43,6 +43,7 @@ _OF_MECHANISMS: Final[Mapping[str, Mapping[str, Worst]]] = {
     "discrete-gaussian": {"scale": Worst.LOWEST},
     "randomised-response": {"noise": Worst.LOWEST, "epsilon": Worst.HIGHEST},
     "quantile-choice": {"scale": Worst.LOWEST, "shift": Worst.NONE},
+    "report-noisy-max": {"scale": Worst.LOWEST},
     "gaussian-sum": {"scale": Worst.LOWEST, "noise_multiplier": Worst.LOWEST},
     "lloyd": {
         "clusters": Worst.NONE,

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from math import comb
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
@@ -34,6 +33,7 @@ from ...samplers.coreset import Coreset
 from ...samplers.dpis import Dpis
 from ...samplers.importance import Importance
 from ...samplers.poisson import Poisson
+from ..oracles.choices import flipped
 from .finite import greatest_ratio
 
 if TYPE_CHECKING:
@@ -311,42 +311,13 @@ class _Exponents:
         return 0
 
 
-def _flipped(exponents: Sequence[Fraction]) -> list[Enclosure]:
-    """The law of permute-and-flip: with its own coin true, a candidate is equally likely as each other such one."""
-    crowds = {exponent: exponents.count(exponent) for exponent in set(exponents)}
-    law = {exponent: _flipped_one(exponent, crowds) for exponent in crowds}
-    return [law[exponent] for exponent in exponents]
-
-
-def _flipped_one(own: Fraction, crowds: Mapping[Fraction, int]) -> Enclosure:
-    """e^−own·E[1/(1 + N)] for the number N of true coins of the others."""
-    numbers = [_exactly(1)]
-    for exponent, size in crowds.items():
-        heads = _binomial((-_exactly(exponent)).exp(), size - (exponent == own))
-        long, short = sorted((numbers, heads), key=len, reverse=True)
-        numbers = [_exactly(0)] * (len(long) + len(short) - 1)
-        for there, q in enumerate(short):
-            for here, p in enumerate(long):
-                numbers[here + there] += p * q
-    return (-_exactly(own)).exp() * sum((p / (1 + number) for number, p in enumerate(numbers)), _exactly(0))
-
-
-def _binomial(chance: Enclosure, size: int) -> list[Enclosure]:
-    """How likely each number of true coins is."""
-    heads, tails = [_exactly(1)], [_exactly(1)]
-    for _ in range(size):
-        heads.append(heads[-1] * chance)
-        tails.append(tails[-1] * (1 - chance))
-    return [comb(size, k) * heads[k] * tails[size - k] for k in range(size + 1)]
-
-
 def _chosen_loss(mechanism: QuantileChoice, case: Case) -> Enclosure:
     """The largest |log ratio| of the probabilities of a candidate with the record and without it."""
     laws, others = [], [(Fraction(1), other) for other in case["others"]]
     for rows in (others, [*others, (case["weight"], case["record"])]):
         coins = _Exponents()
         _released(mechanism, rows, len(case["record"]), cast("_WrittenDown", coins))
-        laws.append(_flipped(coins.exponents[0]))
+        laws.append(flipped(coins.exponents[0]))
     ratios: list[Enclosure] = [abs((p / r).log()) for p, r in set(zip(*laws, strict=True))]
     return max(ratios, key=lambda ratio: ratio.upper)
 

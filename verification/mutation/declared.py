@@ -20,6 +20,7 @@ from ...mechanisms.lloyd import Lloyd
 from ...mechanisms.lp_sum import LpSum
 from ...mechanisms.quantile_choice import QuantileChoice
 from ...mechanisms.randomised_response import RandomisedResponse
+from ...mechanisms.report_noisy_max import ReportNoisyMax
 from ...samplers.coreset import Coreset
 from ...samplers.dpis import Dpis
 from ...samplers.importance import Importance
@@ -93,6 +94,7 @@ DECLARED = (
         attribute="loss",
         claims=("mechanisms/choice",),
     ),
+    DeclaredFormula(example=ReportNoisyMax(scale=Public(7)), attribute="loss", claims=("selection/noisy-max",)),
     DeclaredFormula(
         example=DpisStep(noise_multiplier=Public(2), clip=Public(3), size=Public(100), batch=Public(10)),
         attribute="loss",

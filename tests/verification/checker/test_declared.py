@@ -43,6 +43,8 @@ MECHANISMS: list[tuple[str, Options]] = [
     ("randomised-response", {"categories": "2", "epsilon": f"1/{2**80}"}),  # the answer is uniform
     ("quantile-choice", {"quantile": "1/4", "scale": "7/2"}),
     ("quantile-choice", {"quantile": "1", "scale": "7/2", "shift": "-5/2"}),
+    ("report-noisy-max", {"scale": "7/2"}),
+    ("report-noisy-max", {"scale": "7/2", "noise": "laplace", "granularity": "1/3", "signed": "true"}),
     ("dpis-step", STEP),
     ("dpis-step", {**STEP, "norm_sum": "40"}),
 ]

@@ -75,6 +75,7 @@ from certdp.samplers.every_key import EveryKey
 from certdp.samplers.listed_rates import ListedRates
 from certdp.samplers.pps import Pps
 from certdp.samplers.ppswor import Ppswor
+from certdp.selection import ReportNoisyMax
 from certdp.verification import checker
 from certdp.verification.certificates.artefacts import with_digests
 from certdp.verification.certificates.keyed import keyed_certificate
@@ -344,6 +345,12 @@ CORPUS: dict[str, Callable[[], bytes]] = {
     "responses": run(RandomisedResponse(epsilon=Public(1), categories=Public(3)), Full(), SampleOnce(1), None),
     "quantile-choice": run(
         QuantileChoice(quantile=Public("1/4"), scale=Public(8), shift=Public("-5/2")), Full(), ResampleEach(2), ball(1)
+    ),
+    "report-noisy-max": run(
+        ReportNoisyMax(scale=Public(8), noise=Public("gumbel"), signed=Public(True)),
+        TENTH,
+        ResampleEach(2),
+        ball("inf"),
     ),
     "dpis-step": run(
         DpisStep(noise_multiplier=Public(2), clip=Public(1), size=Public(1000), batch=Public(10)),
