@@ -54,7 +54,7 @@ from certdp.mechanisms.dpis_step import DpisStep
 from certdp.pairs import GaussianLoss, LaplaceLoss
 from certdp.plugins.contract import About, Neighbours, WeightedSample
 from certdp.samplers.dpis import Dpis
-from certdp.selection import ReportNoisyMax
+from certdp.selection import AboveThreshold, ReportNoisyMax
 from certdp.verification.audit import CONFIDENCE, fewest_runs
 
 P = Public
@@ -111,6 +111,13 @@ RECORDS: dict[str, tuple[Callable[[], SampledRun], str, float]] = {
         lambda: SampledRun(mechanism=ReportNoisyMax(scale=P(1)), sampler=Full(), domain=LINF),
         "0",
         0.5,
+    ),
+    "above-threshold": (
+        lambda: SampledRun(
+            mechanism=AboveThreshold(threshold=P(2), threshold_scale=P(8), scale=P(1)), sampler=Full(), domain=LINF
+        ),
+        "0",
+        0.2,  # two scores of one vote each: no record raises many scores that missed the threshold
     ),
     "importance": (
         lambda: SampledRun(mechanism=LaplaceSum(scale=P(2)), sampler=IMPORTANCE, domain=L1),

@@ -21,7 +21,7 @@ from certdp.verification.mutation.declared import DECLARED
 MECHANISMS: dict[str, Any] = {
     formula.example.about.name: formula.example for formula in DECLARED if isinstance(formula.example, Mechanism)
 }
-CHOICES = ["quantile-choice", "report-noisy-max"]
+CHOICES = ["quantile-choice", "report-noisy-max", "above-threshold"]
 LATTICE = {"discrete-laplace", "discrete-gaussian", *CHOICES}
 EACH = pytest.mark.parametrize("mechanism", MECHANISMS.values(), ids=MECHANISMS)
 SUMS = ["laplace-sum", "count", "gaussian-sum", "lp-sum", "discrete-laplace", "discrete-gaussian"]

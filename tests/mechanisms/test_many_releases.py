@@ -24,7 +24,7 @@ from certdp import (
 )
 from certdp.mechanisms.dpis_step import DpisStep
 from certdp.plugins.contract import WeightedSample, many_releases
-from certdp.selection import ReportNoisyMax
+from certdp.selection import AboveThreshold, ReportNoisyMax
 
 P = Public
 SUMS = [
@@ -40,6 +40,7 @@ SUMS = [
     ReportNoisyMax(scale=P(3), signed=P(True)),
     ReportNoisyMax(scale=P(3), noise=P("gumbel"), granularity=P("1/4")),
     ReportNoisyMax(scale=P(3), noise=P("laplace")),
+    AboveThreshold(threshold=P(1), threshold_scale=P(2), scale=P(3), signed=P(True), answers=P(2)),
     Lloyd(clusters=P(2), scale_sum=P(1), scale_count=P(1), radius=P(2), iterations=P(2)),
 ]
 CODES = RandomisedResponse(categories=P(3), noise=P("0.5"))

@@ -57,7 +57,7 @@ from certdp.mechanisms.lattice import Additive
 from certdp.notions import Pure
 from certdp.parts import LossesPart, SumPart, merged
 from certdp.plugins.forks import can_fork
-from certdp.selection import ReportNoisyMax
+from certdp.selection import AboveThreshold, ReportNoisyMax
 from tests.support.cases import examples
 
 MECHANISMS: dict[str, Any] = {
@@ -68,6 +68,7 @@ MECHANISMS: dict[str, Any] = {
     "discrete-laplace": DiscreteLaplace(scale=Public(2), granularity=Public("0.01")),
     "discrete-gaussian": DiscreteGaussian(scale=Public(2), granularity=Public("1/3")),
     "quantile-choice": QuantileChoice(quantile=Public("0.5"), scale=Public(2)),
+    "above-threshold": AboveThreshold(threshold=Public(9), threshold_scale=Public(2), scale=Public(4)),
     "report-noisy-max": ReportNoisyMax(scale=Public(2), granularity=Public("1/3")),
 }
 BALL = NormBall(norm=Norm.L1, radius=Public(5))

@@ -185,6 +185,13 @@ def _noisy_max(options: Options, stated: Tree) -> Tree:
     return ["multiply", _weighted(["norm", "inf"]), _constant(signs / _exact(options, "scale"))]
 
 
+def _above_threshold(options: Options, stated: Tree) -> Tree:
+    """The largest vote over the threshold's scale and, for each answer, over the scale of scores, as `_noisy_max`."""
+    signs = 2 if options["signed"] == "true" else 1
+    told = signs * _exact(options, "answers") / _exact(options, "scale")
+    return ["multiply", _weighted(["norm", "inf"]), _constant(1 / _exact(options, "threshold_scale") + told)]
+
+
 def _dpis_step(options: Options, stated: Tree) -> Tree:
     spread = _exact(options, "size") * _exact(options, "noise_multiplier") * _exact(options, "clip")
     if "norm_sum" in options:
@@ -217,6 +224,7 @@ MECHANISMS: Final = {
     "randomised-response": Mechanism("pure", _randomised_response, relation="replace", exact=None),
     "quantile-choice": Mechanism("pure", _quantile_choice, exact=None),
     "report-noisy-max": Mechanism("pure", _noisy_max, exact=None),
+    "above-threshold": Mechanism("pure", _above_threshold, exact=None),
     "dpis-step": Mechanism("gaussian", _dpis_step, exact=_ROUNDED),
 }
 

@@ -233,6 +233,11 @@ MECHANISMS: Final[dict[str, Plugin]] = {
     "report-noisy-max": Plugin(
         _SCALE | {"granularity": _SPACING, "noise": _one_of("exponential", "gumbel", "laplace"), "signed": _FLAG}
     ),
+    "above-threshold": Plugin(
+        _SCALE
+        | {"threshold": _NUMBER, "threshold_scale": _POSITIVE, "answers": _whole(1, 2**20)}
+        | {"granularity": _SPACING, "signed": _FLAG}
+    ),
     "dpis-step": Plugin(
         dict.fromkeys(("noise_multiplier", "clip", "size", "batch"), _POSITIVE) | {"norm_sum": _POSITIVE.optional}
     ),

@@ -44,6 +44,12 @@ _OF_MECHANISMS: Final[Mapping[str, Mapping[str, Worst]]] = {
     "randomised-response": {"noise": Worst.LOWEST, "epsilon": Worst.HIGHEST},
     "quantile-choice": {"scale": Worst.LOWEST, "shift": Worst.NONE},
     "report-noisy-max": {"scale": Worst.LOWEST},
+    "above-threshold": {
+        "threshold": Worst.NONE,
+        "threshold_scale": Worst.LOWEST,
+        "scale": Worst.LOWEST,
+        "answers": Worst.HIGHEST,
+    },
     "gaussian-sum": {"scale": Worst.LOWEST, "noise_multiplier": Worst.LOWEST},
     "lloyd": {
         "clusters": Worst.NONE,

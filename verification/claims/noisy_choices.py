@@ -9,19 +9,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from itertools import cycle, islice, product
-from math import prod
-from typing import TYPE_CHECKING, Any, cast
+from itertools import chain, combinations, cycle, islice, product
+from math import ceil, prod
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from ...accounting.enclosures import Enclosure
 from ...accounting.expressions import W, enclose, norm
 from ...accounting.provenance import Public
+from ...mechanisms.above_threshold import AboveThreshold
 from ...mechanisms.report_noisy_max import Noise, ReportNoisyMax
 from ...plugins.contract import Case, Claim, Coins, Expectation, Finding, WeightedSample
-from ..oracles.choices import DiscreteLaplaceNoise, flipped, largest_with_discrete_laplace, proportional
+from ..oracles.choices import (
+    DiscreteLaplaceNoise,
+    NoNoise,
+    first_above,
+    flipped,
+    largest_with_discrete_laplace,
+    proportional,
+)
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -56,15 +64,15 @@ class _ExponentCoins:
 
 @frozen
 class _BoxCoins:
-    """Coins that give noise from a list, and each order of equal scores as often; they write down the noise's scale."""
+    """Coins that give noise from lists, and each order of equal scores as often; they write down the noise's scales."""
 
-    noise: Sequence[int]
+    noise: Iterator[Sequence[int]]
     orders: Iterator[int] = field(factory=lambda: cycle(range(_ORDERS)))
     scales: list[Fraction] = field(factory=list)
 
     def discrete_laplace(self, scale: Fraction, size: int) -> list[int]:
         self.scales.append(scale)
-        return list(islice(self.noise, size))
+        return list(islice(next(self.noise), size))
 
     def integers(self, bound: int, size: int) -> list[int]:
         return [next(self.orders) % bound for _ in range(size)]
@@ -75,7 +83,7 @@ def _sample(rows: Sequence[tuple[Fraction, Sequence[Fraction]]], columns: int) -
     return WeightedSample(matrix.reshape(len(rows), columns), np.asarray([float(weight) for weight, _ in rows]))
 
 
-def _scores(mechanism: ReportNoisyMax, case: Case) -> tuple[list[int], list[int]]:
+def _scores(mechanism: ReportNoisyMax | AboveThreshold, case: Case) -> tuple[list[int], list[int]]:
     """The scores with the record and without it."""
     rows = [*((Fraction(1), other) for other in case["others"]), (case["weight"], case["record"])]
     width = len(case["record"])
@@ -131,7 +139,7 @@ def _boxed(case: Case) -> Finding:
     mechanism = _max(case, noise="laplace", granularity=4 * case["scale"], signed=case["signed"])
     scores, _ = _scores(mechanism, {**case, "record": case["record"][:3], "others": [o[:3] for o in case["others"]]})
     vectors = list(product(range(-_BOX, _BOX + 1), repeat=len(scores)))
-    coins = _BoxCoins([z for vector in vectors for _ in range(_ORDERS) for z in vector])
+    coins = _BoxCoins(iter([[z for vector in vectors for _ in range(_ORDERS) for z in vector]]))
     told = mechanism.noisy(scores, _ORDERS * len(vectors), cast("Coins", coins)).reshape(len(vectors), _ORDERS)
     noise = DiscreteLaplaceNoise(coins.scales[0])
     found, outside = [_exactly(0)] * len(scores), 2 * len(scores) * noise.beyond(_BOX).upper
@@ -184,6 +192,137 @@ def _examine_signed(case: Case) -> Finding:
     return _bounded(quoted, _lost(_law(mechanism, with_record), _law(mechanism, without)))
 
 
+# Thresholds
+
+_Told: TypeAlias = tuple[int, ...]
+_Law: TypeAlias = Callable[[_Told, list[int]], Enclosure]
+"""How likely some columns are told, of columns with these scores."""
+
+
+def _threshold(case: Case, **options: Any) -> AboveThreshold:
+    names = ("threshold", "threshold_scale", "scale", "answers", "granularity", "signed")
+    given = {name: case[name] for name in names} | options
+    return AboveThreshold(**{name: Public(value) for name, value in given.items()})
+
+
+def _noises_of(mechanism: AboveThreshold) -> tuple[DiscreteLaplaceNoise, DiscreteLaplaceNoise]:
+    spacing = mechanism.granularity.value
+    scales = mechanism.threshold_scale.value, mechanism.scale.value
+    return DiscreteLaplaceNoise(scales[0] / spacing), DiscreteLaplaceNoise(scales[1] / spacing)
+
+
+def _law_of(mechanism: AboveThreshold, *, noiseless_threshold: bool = False, noiseless_scores: bool = False) -> _Law:
+    """The law of what is told; in wrong forms without some of the noise."""
+    of_threshold, of_score = _noises_of(mechanism)
+    noises = NoNoise() if noiseless_threshold else of_threshold, NoNoise() if noiseless_scores else of_score
+    least, answers = ceil(mechanism.threshold.value / mechanism.granularity.value), int(mechanism.answers.value)
+    return lambda told, scores: first_above(told, scores, least, answers, noises)
+
+
+def _every_answer(columns: int, answers: int) -> list[_Told]:
+    return list(chain.from_iterable(combinations(range(columns), size) for size in range(answers + 1)))
+
+
+def _boxed_threshold(case: Case) -> Finding:
+    """Whether columns are told as often as their law says, over all noise in a box."""
+    spacing = case["granularity"]
+    mechanism = _threshold(case, threshold_scale=spacing / 4, scale=spacing / 3)
+    scores, _ = _scores(mechanism, {**case, "record": case["record"][:2], "others": [o[:2] for o in case["others"]]})
+    vectors = list(product(range(-_BOX, _BOX + 1), repeat=1 + len(scores)))
+    coins = _BoxCoins(iter([[own for own, *_ in vectors], [z for _, *others in vectors for z in others]]))
+    rows = mechanism.noisy(scores, len(vectors), cast("Coins", coins)).astype(int).tolist()
+    noises = [DiscreteLaplaceNoise(scale) for scale in (coins.scales[0], *[coins.scales[1]] * len(scores))]
+    outside = 2 * sum((noise.beyond(_BOX) for noise in noises), _exactly(0)).upper
+    found = dict.fromkeys(_every_answer(len(scores), int(mechanism.answers.value)), _exactly(0))
+    for vector, row in zip(vectors, rows, strict=True):
+        told = tuple(column for column in row if column < len(scores))
+        chances = (noise.exactly(z) for noise, z in zip(noises, vector, strict=True))
+        found[told] += prod(chances, start=_exactly(1))
+    law = _law_of(mechanism)
+    laws = {told: law(told, scores) for told in found}
+    holds = all(
+        inside.lower <= laws[told].upper and laws[told].lower <= inside.upper + outside
+        for told, inside in found.items()
+    )
+    return Finding(holds, f"law {[str(p) for p in laws.values()]}", f"in the box {[str(p) for p in found.values()]}")
+
+
+def _adverse_threshold(case: Case) -> tuple[Case, _Told]:
+    """Columns far above the threshold that miss it, before as many at it as are told; and the record that shows it.
+
+    The noise of the threshold alone can make so many of them miss it. The record raises them all, and the answers
+    either not at all or, where votes are signed, it lowers them.
+    """
+    spacing, answers = case["granularity"], int(case["answers"])
+    missing = answers + 3
+    weight = min(case["weight"], Fraction(2))
+    far = spacing * _STEPS
+    against = -far if case["signed"] else Fraction(0)
+    threshold = spacing * ceil(abs(case["threshold"]))
+    adverse = {
+        **case,
+        "weight": weight,
+        "threshold": threshold,
+        "threshold_scale": (1 + case["threshold_scale"]) * spacing / 8,
+        "scale": spacing / 4,
+        "record": (far,) * missing + (against,) * answers,
+        "others": ((threshold + 2 * weight * far,) * missing + (threshold + weight * far,) * answers,),
+    }
+    return adverse, tuple(range(missing, missing + answers))
+
+
+def _loses(mechanism: AboveThreshold, law: _Law, case: Case, answers: Sequence[_Told]) -> Enclosure:
+    with_record, without = _scores(mechanism, case)
+    return _lost([law(told, with_record) for told in answers], [law(told, without) for told in answers])
+
+
+def _examine_threshold(case: Case) -> Finding:
+    """No data lose more than is declared, and adverse ones nearly that; told is what reaches the threshold."""
+    boxed = _boxed_threshold(case)
+    if not boxed.holds:
+        return boxed
+    adverse, told = _adverse_threshold(case)
+    found = []
+    every = _every_answer(len(case["record"]), int(case["answers"]))
+    for tried, answers, compared in ((case, every, _bounded), (adverse, [told], _reached)):
+        mechanism = _threshold(tried)
+        lost = _loses(mechanism, _law_of(mechanism), tried, answers)
+        found.append(compared(_declared(mechanism.loss.epsilon, tried), lost))
+    return next((finding for finding in found if not finding.holds), found[-1])
+
+
+def _examine_wrong(case: Case, quoted: Callable[[AboveThreshold], AboveThreshold], **without: bool) -> Finding:
+    """Whether an adverse record loses at most what is quoted, from a mechanism without some of the noise."""
+    adverse, told = _adverse_threshold(case)
+    mechanism = _threshold(adverse)
+    lost = _loses(mechanism, _law_of(mechanism, **without), adverse, [told])
+    return _bounded(_declared(quoted(mechanism).loss.epsilon, adverse), lost)
+
+
+def _examine_as_one_answer(case: Case) -> Finding:
+    """A wrong bound: several answers lose what one does."""
+    return _examine_wrong(case, lambda mechanism: evolve(mechanism, answers=Public(1)))
+
+
+def _examine_sure_threshold(case: Case) -> Finding:
+    """A wrong form: the threshold has no noise."""
+    return _examine_wrong(case, lambda mechanism: mechanism, noiseless_threshold=True)
+
+
+def _examine_sure_scores(case: Case) -> Finding:
+    """A wrong form: scores have no noise; what a score is beside the one before is then told."""
+    mechanism = _threshold(case)
+    with_record, without = _scores(mechanism, case)
+    law = _law_of(mechanism, noiseless_scores=True)
+    quoted = _declared(mechanism.loss.epsilon, case).exp()
+    for told in _every_answer(len(case["record"]), int(case["answers"])):
+        for one, other in ((with_record, without), (without, with_record)):
+            first, second = law(told, one), law(told, other)
+            if first.lower > (quoted * second).upper:
+                return Finding(False, f"P at most {quoted * second}", f"summed {first}")
+    return Finding(True, f"e^ε = {quoted}", "no answer is likelier")
+
+
 def _votes(**further: Callable[[], SearchStrategy[object]]) -> Callable[[], SearchStrategy[Case]]:
     def cases() -> SearchStrategy[Case]:
         from hypothesis import strategies as st
@@ -197,6 +336,9 @@ def _votes(**further: Callable[[], SearchStrategy[object]]) -> Callable[[], Sear
                     "record": votes.filter(any),
                     "others": st.lists(votes, max_size=7).map(tuple),
                     "weight": st.integers(1, 4).map(Fraction),
+                    "threshold_scale": st.integers(1, 8).map(lambda k: Fraction(k, 4)),
+                    "threshold": st.integers(-4, 12).map(lambda k: Fraction(k, 2)),
+                    "answers": st.integers(1, 2),
                     "scale": st.integers(1, 8).map(lambda k: Fraction(k, 4)),
                     "granularity": st.sampled_from([Fraction(1, 2), Fraction(1), Fraction(2)]),
                     "signed": st.booleans(),
@@ -213,6 +355,31 @@ def _noises() -> SearchStrategy[object]:
     from hypothesis import strategies as st
 
     return st.sampled_from([str(noise) for noise in Noise])
+
+
+_TWO_COLUMNS = {
+    "record": (Fraction(0), Fraction(1)),
+    "others": (),
+    "weight": Fraction(1),
+    "threshold": Fraction(1),
+    "threshold_scale": Fraction(2),
+    "scale": Fraction(2),
+    "answers": 2,
+    "granularity": Fraction(1),
+    "signed": False,
+}
+
+
+def _rejected(name: str, says: str, examine: Callable[[Case], Finding]) -> Claim:
+    return Claim(
+        id=f"selection/above-threshold-{name}",
+        statement="a wrong form of the sparse vector technique (Lyu, Su, Li 2017, Section 3)",
+        says=says,
+        cases=_votes(),
+        examine=examine,
+        expectation=Expectation.REJECTED,
+        witness=_TWO_COLUMNS,
+    )
 
 
 CLAIMS: tuple[Claim, ...] = (
@@ -239,5 +406,27 @@ CLAIMS: tuple[Claim, ...] = (
             "signed": True,
             "noise": "gumbel",
         },
+    ),
+    Claim(
+        id="selection/above-threshold",
+        statement="Dwork, Roth 2014, Theorem 3.23; Lyu, Su, Li 2017, Algorithm 1",
+        says="above-threshold loses at most what it declares, adverse records of many columns nearly that",
+        cases=_votes(),
+        examine=_examine_threshold,
+    ),
+    _rejected(
+        "without-noise-of-scores",
+        "above-threshold whose scores have no noise, but the threshold has, loses what it declares with both",
+        _examine_sure_scores,
+    ),
+    _rejected(
+        "without-noise-of-the-threshold",
+        "above-threshold whose threshold has no noise, but scores have, loses what it declares with both",
+        _examine_sure_threshold,
+    ),
+    _rejected(
+        "answers-as-one",
+        "above-threshold loses with several answers what it does with one, with the same noise",
+        _examine_as_one_answer,
     ),
 )

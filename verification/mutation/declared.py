@@ -10,6 +10,7 @@ from attrs import frozen
 
 from ...accounting.norms import Norm
 from ...accounting.provenance import Public
+from ...mechanisms.above_threshold import AboveThreshold
 from ...mechanisms.count import Count
 from ...mechanisms.discrete_gaussian import DiscreteGaussian
 from ...mechanisms.discrete_laplace import DiscreteLaplace
@@ -95,6 +96,11 @@ DECLARED = (
         claims=("mechanisms/choice",),
     ),
     DeclaredFormula(example=ReportNoisyMax(scale=Public(7)), attribute="loss", claims=("selection/noisy-max",)),
+    DeclaredFormula(
+        example=AboveThreshold(threshold=Public(20), threshold_scale=Public(5), scale=Public(7)),
+        attribute="loss",
+        claims=("selection/above-threshold",),
+    ),
     DeclaredFormula(
         example=DpisStep(noise_multiplier=Public(2), clip=Public(3), size=Public(100), batch=Public(10)),
         attribute="loss",

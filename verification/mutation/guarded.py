@@ -187,6 +187,7 @@ RULES = (
     Rule("accounting.sampling.batches", ("batches/fixed-*", "batches/truncated-*"), ("samplers/test_batches.py",)),
     Rule("mechanisms.*", ("mechanisms/*",), ("mechanisms",)),
     Rule("mechanisms.lloyd", ("is/proposition-13", "is/proposition-12")),
+    Rule("mechanisms.above_threshold", ("selection/above-threshold",)),
     Rule("mechanisms.report_noisy_max", ("selection/noisy-max",)),
     Rule("mechanisms.pws_*", ("pws/equation-3",)),
     Rule("samplers.*", ("samplers/rates",), ("samplers",)),

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import pairwise
-from math import comb
+from math import comb, prod
 
 from ...accounting.enclosures import Enclosure
 
@@ -47,6 +47,30 @@ def largest_with_discrete_laplace(scores: Sequence[int], scale: Fraction) -> lis
     return [law[score] for score in scores]
 
 
+class NoNoise:
+    """0, as what wrong mechanisms add."""
+
+    def reach(self, span: int) -> int:
+        """From where on noise is far: from 0 on."""
+        return 0
+
+    def exactly(self, number: int) -> Enclosure:
+        """P(0 = number)."""
+        return _exactly(int(number == 0))
+
+    def at_most(self, number: int) -> Enclosure:
+        """P(0 ≤ number)."""
+        return _exactly(int(number >= 0))
+
+    def at_least(self, number: int) -> Enclosure:
+        """P(0 ≥ number)."""
+        return _exactly(int(number <= 0))
+
+    def beyond(self, number: int) -> Enclosure:
+        """P(0 > number), for a number of at least 0."""
+        return _exactly(0)
+
+
 class DiscreteLaplaceNoise:
     """A whole number z with probability proportional to e^(−|z|/scale)."""
 
@@ -78,6 +102,40 @@ class DiscreteLaplaceNoise:
 
     def _power(self, steps: int) -> Enclosure:
         return (-_exactly(steps / self._scale)).exp()
+
+
+def first_above(
+    told: Sequence[int],
+    scores: Sequence[int],
+    threshold: int,
+    answers: int,
+    noises: tuple[DiscreteLaplaceNoise | NoNoise, DiscreteLaplaceNoise | NoNoise],
+) -> Enclosure:
+    """P that of scores with noise these are the first that reach a threshold with noise.
+
+    Args:
+        told: their places, rising; fewer than `answers` where no further one does.
+        scores: whole numbers.
+        threshold: a whole number.
+        answers: how many are told at most; the scores after the last one are not looked at.
+        noises: of the threshold, drawn once, and of each score.
+    """
+    of_threshold, of_score = noises
+    looked_at = scores if len(told) < answers else scores[: told[-1] + 1]
+    below = [threshold - 1 - score for place, score in enumerate(looked_at) if place not in told]
+    above = [threshold - scores[place] for place in told]
+
+    def missed(own: int) -> Enclosure:
+        return prod((of_score.at_most(own + gap) for gap in below), start=_exactly(1))
+
+    def reached(own: int) -> Enclosure:
+        return prod((of_score.at_least(own + gap) for gap in above), start=_exactly(1))
+
+    reach = of_threshold.reach(max(map(abs, [*below, *above]), default=0) + 1)
+    near = (of_threshold.exactly(own) * missed(own) * reached(own) for own in range(-reach, reach + 1))
+    # the higher the threshold, the likelier a score misses it
+    far = reached(reach + 1) + missed(-reach - 1)
+    return sum(near, of_threshold.beyond(reach) * Enclosure.between(0, far.upper, precision=_PRECISION))
 
 
 def _largest_one(place: int, scores: Sequence[int], noise: DiscreteLaplaceNoise, reach: int) -> Enclosure:

@@ -5,6 +5,7 @@ from ..accounting.selection import NegativeBinomialRepetitions as NegativeBinomi
 from ..accounting.selection import PoissonRepetitions as PoissonRepetitions
 from ..accounting.selection import Repetitions as Repetitions
 from ..accounting.selection import Selected as Selected
+from ..mechanisms.above_threshold import AboveThreshold as AboveThreshold
 from ..mechanisms.report_noisy_max import Noise as Noise
 from ..mechanisms.report_noisy_max import ReportNoisyMax as ReportNoisyMax
 from ..runs.selected import SelectedRun as SelectedRun

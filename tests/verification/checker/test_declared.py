@@ -45,6 +45,8 @@ MECHANISMS: list[tuple[str, Options]] = [
     ("quantile-choice", {"quantile": "1", "scale": "7/2", "shift": "-5/2"}),
     ("report-noisy-max", {"scale": "7/2"}),
     ("report-noisy-max", {"scale": "7/2", "noise": "laplace", "granularity": "1/3", "signed": "true"}),
+    ("above-threshold", {"threshold": "-1/3", "threshold_scale": "7/2", "scale": "5"}),
+    ("above-threshold", {"threshold": "8", "threshold_scale": "7/2", "scale": "5", "answers": "3", "signed": "true"}),
     ("dpis-step", STEP),
     ("dpis-step", {**STEP, "norm_sum": "40"}),
 ]

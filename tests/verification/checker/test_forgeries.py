@@ -75,7 +75,7 @@ from certdp.samplers.every_key import EveryKey
 from certdp.samplers.listed_rates import ListedRates
 from certdp.samplers.pps import Pps
 from certdp.samplers.ppswor import Ppswor
-from certdp.selection import ReportNoisyMax
+from certdp.selection import AboveThreshold, ReportNoisyMax
 from certdp.verification import checker
 from certdp.verification.certificates.artefacts import with_digests
 from certdp.verification.certificates.keyed import keyed_certificate
@@ -349,6 +349,12 @@ CORPUS: dict[str, Callable[[], bytes]] = {
     "report-noisy-max": run(
         ReportNoisyMax(scale=Public(8), noise=Public("gumbel"), signed=Public(True)),
         TENTH,
+        ResampleEach(2),
+        ball("inf"),
+    ),
+    "above-threshold": run(
+        AboveThreshold(threshold=Public(9), threshold_scale=Public(8), scale=Public(16), answers=Public(3)),
+        Full(),
         ResampleEach(2),
         ball("inf"),
     ),
