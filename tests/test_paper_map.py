@@ -1,4 +1,4 @@
-"""docs/paper_map.md tells the truth: no statement is missing, and what it names exists."""
+"""docs/paper_map.md and source_map.md tell the truth: no statement is missing, and what they name exists."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from certdp.plugins.contract import Claim
 
 ROOT = Path(__file__).parents[1]
 MAP = ROOT / "docs/paper_map.md"
+OTHERS = ROOT / "docs/source_map.md"
 
 HEADINGS = ["Statement", "What it says", "Where", "Claim id"]
 PLACE = re.compile(r"`(?P<path>[\w/]+\.py)` → `(?P<name>\w+(\.\w+)*)`")
@@ -124,6 +125,7 @@ def claims_of(row: Row) -> list[str]:
 
 PAPERS = tables(MAP.read_text("utf-8"))
 ROWS = [row for rows in PAPERS.values() for row in rows]
+OTHER_ROWS = [row for rows in tables(OTHERS.read_text("utf-8")).values() for row in rows]
 
 
 @pytest.mark.parametrize("paper", STATEMENTS)
@@ -135,6 +137,12 @@ def test_no_statement_is_missing(paper: str) -> None:
 
 BESIDE = {"pws-order": "Corollary 6.1"}
 """Experiments that are neither figure nor table, to what they are about."""
+
+
+def test_the_claims_about_batches_and_selection_are_placed() -> None:
+    placed = {claim for row in OTHER_ROWS for claim in claims_of(row)}
+    about = {claim for claim in registered_claims() if claim.startswith(("batches/", "selection/"))}
+    assert about - placed == set(), "give them a row in docs/source_map.md"
 
 
 @pytest.mark.parametrize("paper", ["IS", "PWS"])
@@ -153,13 +161,14 @@ def test_every_misprint_is_told(paper: str) -> None:
 
 
 def test_every_place_exists() -> None:
-    wrong = [problem for row in ROWS for place in places(row.where) if (problem := unresolved(*place))]
+    rows = [*ROWS, *OTHER_ROWS]
+    wrong = [problem for row in rows for place in places(row.where) if (problem := unresolved(*place))]
     assert any(places(row.where) for row in ROWS)
     assert not wrong, "\n".join(wrong)
 
 
 def test_every_claim_is_registered() -> None:
-    named = {claim for row in ROWS for claim in claims_of(row)}
+    named = {claim for row in [*ROWS, *OTHER_ROWS] for claim in claims_of(row)}
     assert named
     assert named - registered_claims().keys() == set()
 
@@ -188,7 +197,7 @@ def test_a_row_without_a_claim_says_why() -> None:
 
 
 def test_a_claim_has_a_place() -> None:
-    assert [row.statement for row in ROWS if claims_of(row) and row.where == "not yet"] == []
+    assert [row.statement for row in [*ROWS, *OTHER_ROWS] if claims_of(row) and row.where == "not yet"] == []
 
 
 @pytest.mark.parametrize("cell", ["–", "none", "none: ", "soon", "`is/one` and `is/two`"])
