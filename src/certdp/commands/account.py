@@ -16,6 +16,7 @@ from ..accounting.sampling.releases import Releases, SampleOnce
 from ..durable.files import Rank, published
 from ..plugins.contract import AllocatingSampler, StratifyingSampler
 from ..runs.allocated import AllocatedRun
+from ..runs.correlated import CorrelatedRun
 from ..runs.keyed import KeyedRun
 from ..runs.plan import Plan
 from ..runs.run import Answer as RunAnswer
@@ -23,6 +24,7 @@ from ..runs.run import Run, RunPart
 from ..runs.sampled import SampledRun
 from ..runs.selected import SelectedRun
 from ..runs.stratified import StratifiedRun
+from ..samplers.full import Full
 from .answer import Answer, assumptions_as_json, domain_as_json, path_as_json
 from .composition import AnyComposition, Composition, KeyedComposition, chosen
 from .digits import Numbers
@@ -39,6 +41,8 @@ from .options import (
     Repetitions,
     Resample,
     Steps,
+    Strategy,
+    refuse_unused,
 )
 from .options import Certificate as CertificateFile
 from .outputs import check_places
@@ -59,6 +63,7 @@ class RunRequest:
     resample: Resample = None
     steps: Steps = 1
     repetitions: Repetitions = None
+    strategy: Strategy = None
     relation: Relation = None
     contributions: Contributions = None
     accountant: AccountantName = "best"
@@ -80,7 +85,7 @@ class Request(RunRequest):
 
 OneRun: TypeAlias = SampledRun[Any] | AllocatedRun | SelectedRun[Any] | StratifiedRun | KeyedRun
 """A run of one mechanism with one sampler."""
-AnyRun: TypeAlias = OneRun | Plan[Any]
+AnyRun: TypeAlias = OneRun | CorrelatedRun | Plan[Any]
 """A run that a command is asked about."""
 ACCOUNTANTS: dict[str, Accountant] = {accountant.name: accountant for accountant in (BEST, *ALL)}
 Question: TypeAlias = Callable[[Run[Any], Accountant], RunAnswer[Any]]
@@ -201,6 +206,7 @@ def released_as_json(request: RunRequest, run: AnyRun) -> dict[str, object]:
         "resample": request.resample,
         "steps": request.steps if request.plan is None else None,
         "repetitions": str(run.repetitions) if isinstance(run, SelectedRun) else None,
+        "strategy": str(run.strategy) if isinstance(run, CorrelatedRun) else None,
         "plan": None if request.plan is None else plan,
     }
 
@@ -215,6 +221,11 @@ def show_released(page: Page, request: RunRequest, run: AnyRun) -> None:
         case AllocatedRun():
             mechanism, sampler = run.plugins
             page.epochs(mechanism.about.name, sampler.about.name, epochs=run.epochs, batches=run.batches)
+            return
+        case CorrelatedRun():
+            _, strategy, who = run.described
+            page.bold(f"{run.mechanism.about.name}, {strategy}")
+            page.print(who, 2)
             return
     for part in _parts(request, run):
         page.run(part.mechanism, part.sampler, steps=part.steps, resample=part.resample)
@@ -310,6 +321,7 @@ def _from_file(request: RunRequest, plan: Path) -> Plan[Any]:
         "sampler": request.sampler,
         "resample": request.resample,
         "repetitions": request.repetitions,
+        "strategy": request.strategy,
     }
     for name, value in {**others, "option": ", ".join(request.options) or None}.items():
         if value is not None:
@@ -321,11 +333,31 @@ def _from_file(request: RunRequest, plan: Path) -> Plan[Any]:
     return plan_from_file(plan, third_party=request.admission.third_party, allow=request.admission.allow)
 
 
-def _one_run(request: RunRequest) -> OneRun:
+def _one_run(request: RunRequest) -> OneRun | CorrelatedRun:
+    if request.strategy is not None:
+        return _correlated(request, request.strategy)
     mechanism, sampler = _names(request)
     releases = plan_of(request.resample, request.steps)
     registry = request.admission.registry
     return run_of(chosen(mechanism, sampler, request.options, registry, repetitions=request.repetitions), releases)
+
+
+def _correlated(request: RunRequest, strategy: str) -> CorrelatedRun:
+    """The run with correlated noise; who takes part in a step is said by its participation alone.
+
+    Raises:
+        InvalidValue: beside what says otherwise how records are drawn; else as `correlated_run`.
+    """
+    from .correlated import PARTICIPATION, correlated_run
+
+    stated = {"sampler": request.sampler, "resample": request.resample, "repetitions": request.repetitions}
+    refuse_unused(stated, "beside a strategy", "State a participation: --option participation.times=…")
+    mechanism, everything = _names(evolve(request, sampler=Full.about.name))
+    registry = request.admission.registry
+    given = chosen(mechanism, everything, request.options, registry, participation=tuple(PARTICIPATION))
+    if isinstance(given, KeyedComposition):
+        raise InvalidValue("strategy", strategy, "nothing, for keyed data", "Only sums over records are correlated")
+    return correlated_run(given, strategy, given.participation, request.steps)
 
 
 def _names(request: RunRequest) -> tuple[str, str]:

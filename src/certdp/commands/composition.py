@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
+from types import MappingProxyType
 from typing import Any, TypeAlias, TypeVar
 
 from attrs import frozen
@@ -36,6 +37,7 @@ T = TypeVar("T")
 
 _RUN_OPTIONS = ("radius", "dimension")
 _REPETITIONS = "repetitions"
+_PARTICIPATION = "participation"
 _OF_KEYED_DATA = {Role.MECHANISM: "reporting", Role.SAMPLER: "inclusion"}
 """What a plugin for keyed data declares."""
 _WORDS = {False: "records", True: "keyed data"}
@@ -50,12 +52,14 @@ class Composition:
         sampler: built from its options.
         run: the run's own options by name: radius, dimension.
         repetitions: how often the run is repeated, of which the best output is told; None for one run.
+        participation: in which steps a record may take part, where noise is correlated over them.
     """
 
     mechanism: Mechanism
     sampler: AnySampler
     run: Mapping[str, str]
     repetitions: Repetitions | None = None
+    participation: Mapping[str, str] = MappingProxyType({})
 
 
 @frozen(kw_only=True)
@@ -97,6 +101,7 @@ def chosen(
     *,
     shared: Sequence[str] = (),
     repetitions: str | None = None,
+    participation: Sequence[str] = (),
 ) -> AnyComposition:
     """The plugins by their registered names, built from KEY=VALUE texts.
 
@@ -107,6 +112,7 @@ def chosen(
         registry: the plugins admitted.
         shared: options of a run of records, which others may be part of: they do not matter to keyed data.
         repetitions: the name of the law of how often the run is repeated, if it is.
+        participation: the names of the constants of who takes part, where noise is correlated.
 
     Raises:
         InvalidValue: for an option that nobody declares, that two declare, or with an inadmissible value; where one
@@ -131,7 +137,7 @@ def chosen(
                 "repetitions", repetitions, "nothing, for keyed data", "Only runs of records are repeated"
             )
         return _of_keyed_data(kinds, given, shared)
-    return _of_records(kinds, given, shared, repetitions)
+    return _of_records(kinds, [*given, *shared], repetitions, participation)
 
 
 def composed(mechanism: str, sampler: str, given: Sequence[str], registry: Registry) -> Composition:
@@ -154,14 +160,18 @@ def composed(mechanism: str, sampler: str, given: Sequence[str], registry: Regis
 
 
 def _of_records(
-    kinds: Mapping[Role, type], given: Sequence[str], shared: Sequence[str], repetitions: str | None
+    kinds: Mapping[Role, type], given: Sequence[str], repetitions: str | None, participation: Sequence[str]
 ) -> Composition:
     law = None if repetitions is None else _law(repetitions)
-    sorted_options = _sorted([*given, *shared], kinds, _RUN_OPTIONS, law)
+    further: dict[str, Sequence[str]] = {_PARTICIPATION: participation} if participation else {}
+    if law is not None:
+        further[_REPETITIONS] = [option.name for option in options(law)]
+    sorted_options = _sorted(given, kinds, _RUN_OPTIONS, further)
     result = Composition(
         **_built(kinds, sorted_options, _RUN_OPTIONS),
         run=sorted_options["run"],
         repetitions=None if law is None else build(law, _REPETITIONS, sorted_options[_REPETITIONS]),
+        participation=sorted_options.get(_PARTICIPATION, {}),
     )
     _declared(result.mechanism, "mechanism", "loss", lambda: declared_loss(result.mechanism))
     if not isinstance(result.sampler, AllocatingSampler | StratifyingSampler):
@@ -227,9 +237,9 @@ def _sorted(
     given: Sequence[str],
     kinds: Mapping[Role, type],
     of_run: Sequence[str],
-    repetitions: type[Repetitions] | None = None,
+    further: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> dict[str, dict[str, str]]:
-    """Each KEY=VALUE with the one of mechanism, sampler, run and repetitions that declares KEY.
+    """Each KEY=VALUE with the one of mechanism, sampler, run and what is further stated that declares KEY.
 
     What describes the run's public domain goes to the mechanism as well where that declares it; a sampler's own is
     always written out, as in `sampler.radius`, because it may be in another norm.
@@ -238,9 +248,8 @@ def _sorted(
         "mechanism": [option.name for option in options(kinds[Role.MECHANISM])],
         "sampler": [option.name for option in options(kinds[Role.SAMPLER])],
         "run": list(of_run),
+        **{role: list(names) for role, names in further.items()},
     }
-    if repetitions is not None:
-        declared[_REPETITIONS] = [option.name for option in options(repetitions)]
     result: dict[str, dict[str, str]] = {role: {} for role in declared}
     for text in given:
         key, value = key_and_value(text, "scale=1")

@@ -88,6 +88,15 @@ Repetitions = Annotated[
         "--option repetitions.mean=10, and repetitions.shape (1 is geometric, 0 logarithmic) or repetitions.times.",
     ),
 ]
+Strategy = Annotated[
+    str | None,
+    typer.Option(
+        "--strategy",
+        metavar="tree|C0,C1,…|FILE.npy",
+        help="Noise is correlated over the --steps: tree aggregation, Toeplitz coefficients or a matrix. Who takes "
+        "part: --option participation.times and participation.apart, or participation.groups and participation.rate.",
+    ),
+]
 Accountant = Annotated[
     str,
     typer.Option(

@@ -13,6 +13,7 @@ from ..accounting.enclosures import Enclosure
 from ..accounting.errors import InvalidValue
 from ..durable.files import Publication, Rank
 from ..runs.allocated import AllocatedRun
+from ..runs.correlated import CorrelatedRun
 from ..runs.keyed import KeyedRun
 from ..runs.plan import Plan
 from ..runs.run import Answer
@@ -77,7 +78,7 @@ def _safe(name: str, value: Fraction) -> float:
 def write_certificate(
     files: Publication,
     path: Path | None,
-    run: SampledRun[Any] | AllocatedRun | SelectedRun[Any] | StratifiedRun | KeyedRun | Plan[Any],
+    run: SampledRun[Any] | AllocatedRun | SelectedRun[Any] | StratifiedRun | CorrelatedRun | KeyedRun | Plan[Any],
     answer: Certifiable,
 ) -> Certificate | None:
     """Write the certificate of an answer, and say what it proves; None without a path.
