@@ -18,7 +18,7 @@ Command = Callable[..., Any]
 
 def test_the_rates_for_programs(certdp: Command) -> None:
     data = certdp("risk", *GAUSSIAN, "--false-positive-rate", "1/10", "--prior", "0.25", "--json").json
-    assert list(data)[:6] == ["mechanism", "sampler", "resample", "steps", "repetitions", "plan"]
+    assert list(data)[:6] == ["mechanism", "sampler", "resample", "steps", "repetitions", "strategy"]
     assert (data["false_positive_rate"], data["prior"], data["accountant"]) == (0.1, 0.25, "loss-distribution")
     assert (data["guarantee"]["unit"], data["guarantee"]["relation"]) == ("record", "add-remove")
     assert {"name": "mechanism.noise_multiplier", "value": "1"} in data["assumptions"]
