@@ -21,7 +21,7 @@ from ..errors import InvalidType, InvalidValue
 from ..guarantees import Guarantee, refuse_counted_elsewhere, require
 from ..notions import Approximate, Bound, GaussianDP, Pure, Renyi, ZeroConcentrated
 from ..relations import Protection, Relation, Unit, require_same
-from ..sampling.domains import NormBall
+from ..sampling.domains import NormBall, require_domain
 from ..stored import Json, canonical, entries, parsed, require_written
 from ..units import Delta, Order
 from . import states
@@ -35,8 +35,6 @@ U = TypeVar("U", bound=Unit)
 
 _KINDS: dict[type[Any], type[Filter[Any, Any, Any]]] = {}
 """The filters by the class of their bounds."""
-
-_OF_A_DOMAIN = {"norm", "radius", "dimension"}
 
 
 class BudgetExceeded(InvalidValue):
@@ -387,9 +385,4 @@ def require_cost(cost: object, kind: type[Any], protection: Protection, domain: 
     if type(cost.bound) is not kind:
         raise InvalidType("cost", cost.bound, f"a bound of type {kind.__name__}", "Convert the guarantee to it first")
     require_same("cost", (cost.relation, cost.unit), protection, "for the account", "Convert the guarantee to it first")
-    known = () if domain is None else domain.assumptions
-    for stated in cost.assumptions:
-        if stated.name in _OF_A_DOMAIN and stated not in known:
-            admissible = ", ".join(map(str, known)) or "no domain"
-            remedy = "Every cost must hold for all records of the account's one domain"
-            raise InvalidValue("domain", str(stated), admissible, remedy)
+    require_domain(cost.assumptions, domain, "Every cost must hold for all records of the account's one domain")

@@ -23,6 +23,27 @@ _PRECISION = 96
 _RADIUS = "domain.radius"
 
 
+_CONSTANTS = {"norm", "radius", "dimension"}
+
+
+def require_domain(stated: Iterable[Assumption], domain: NormBall | None, remedy: str) -> None:
+    """Refuse what was proven for the records of another domain, itself or in a value released for it.
+
+    Args:
+        stated: the assumptions of a guarantee.
+        domain: the one that it has to hold for; None where none is stated.
+        remedy: what to do.
+
+    Raises:
+        InvalidValue: for such a guarantee.
+    """
+    known = () if domain is None else domain.assumptions
+    for one in stated:
+        constant = Assumption(one.name.rpartition(": ")[2], one.value)
+        if constant.name in _CONSTANTS and constant not in known:
+            raise InvalidValue("domain", str(one), ", ".join(map(str, known)) or "no domain", remedy)
+
+
 def _radius(value: Declared[Number]) -> Declared[Fraction]:
     return declared_number(value, lambda radius: radius > 0, "a number > 0", parameter="radius")
 

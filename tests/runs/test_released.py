@@ -382,6 +382,23 @@ class TestFilters:
         with pytest.raises(InvalidValue, match="a parameter chosen from earlier releases"):
             beside.epsilon(DELTA)
 
+    def test_what_was_paid_for_a_parameter_holds_for_the_accounts_domain_too(self) -> None:
+        """A count of records within 1 says nothing of one at 100, whose loss the account would have to cover."""
+        wide = NormBall(norm=Norm.L1, radius=Public(100))
+
+        def scaled_by(cost: Guarantee[Any, Any, Any]) -> Guarantee[Any, Any, Any]:
+            scale = Released(5, cost, within=(4, 6))
+            return after_a_count(scale, wide).pure()
+
+        account = PureFilter(Pure(Enclosure.of(500)), relation=ADD_REMOVE, unit=RECORD, domain=wide)
+        count_of_all = after_a_count(Public(1000), wide).pure()
+        for cost in (COUNT, scaled_by(COUNT), scaled_by(scaled_by(COUNT))):
+            with pytest.raises(InvalidValue, match=r"domain: got .*radius = 1; admissible: norm = 1, radius = 100"):
+                account.spend(cost)
+        assert account.number == 0
+        account.spend(scaled_by(scaled_by(count_of_all)))
+        assert account.number == 1
+
     def test_such_costs_compose_with_nothing_and_have_no_certificate(self) -> None:
         run, cost = self.run(), self.run().cost(WITNESS)
         with pytest.raises(InvalidValue, match="what a run cost at released values"):
