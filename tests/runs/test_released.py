@@ -392,7 +392,8 @@ class TestFilters:
 
         account = PureFilter(Pure(Enclosure.of(500)), relation=ADD_REMOVE, unit=RECORD, domain=wide)
         count_of_all = after_a_count(Public(1000), wide).pure()
-        for cost in (COUNT, scaled_by(COUNT), scaled_by(scaled_by(COUNT))):
+        costs: list[Guarantee[Any, Any, Any]] = [COUNT, scaled_by(COUNT), scaled_by(scaled_by(COUNT))]
+        for cost in costs:
             with pytest.raises(InvalidValue, match=r"domain: got .*radius = 1; admissible: norm = 1, radius = 100"):
                 account.spend(cost)
         assert account.number == 0
