@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
+
+torch = pytest.importorskip("torch")
 
 PAGE = Path(__file__).parents[3] / "docs/training.md"
 
