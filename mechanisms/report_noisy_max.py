@@ -12,9 +12,10 @@ from attrs import field, frozen
 
 from ..accounting.derivation import Evidence
 from ..accounting.errors import InvalidType, InvalidValue, known_keywords
-from ..accounting.expressions import W, norm
+from ..accounting.expressions import Expression, W, norm
+from ..accounting.pairs import bounded_range_pair
 from ..accounting.provenance import Declared, Public, declared
-from ..accounting.sampling.losses import PureLoss
+from ..accounting.sampling.losses import FamilyLoss, PureLoss
 from ..plugins.contract import (
     CONTRACT_VERSION,
     About,
@@ -52,6 +53,11 @@ class Noise(StrEnum):
             return cls(name)
         except ValueError:
             raise InvalidValue("noise", name, " or ".join(cls)) from None
+
+    def loss(self, epsilon: Expression) -> PureLoss | FamilyLoss:
+        """What a choice with the pure loss ε loses: with Gumbel noise its losses lie in an interval of length ε."""
+        pure = PureLoss(epsilon)
+        return FamilyLoss(epsilon, bounded_range_pair, pure) if self is Noise.GUMBEL else pure
 
     def chosen(self, scores: Sequence[int], unit: Fraction, count: int, coins: Coins) -> Sequence[int]:
         """Independent choices of `count` columns, where a step of a score is `unit` scales of the noise."""
@@ -108,7 +114,9 @@ class ReportNoisyMax:
         sums is told as the first in an order of columns drawn apart from the data would be: given that order, r is a
         step more where a column before j has the largest other sum. With Gumbel noise e^(s_j/β) and the sum of such
         terms change by factors between 1 and e^(w·‖x‖_∞/β), in one direction; for signed votes each by a factor of at
-        most e^(w·‖x‖_∞/β) either way (McSherry, Talwar 2007, Theorem 6). Scores and draws are exact.
+        most e^(w·‖x‖_∞/β) either way (McSherry, Talwar 2007, Theorem 6). The losses of all columns then lie in an
+        interval of length ε, and compose accordingly (`bounded_range_pair`); those of other noise do not. Scores and
+        draws are exact.
 
     Raises:
         InvalidValue: from `require`, for records without a column.
@@ -134,9 +142,9 @@ class ReportNoisyMax:
     )
 
     @property
-    def loss(self) -> PureLoss:
-        """ε(W, x) = W·‖x‖_∞/scale, or twice that."""
-        return PureLoss(W * norm("inf") * ((1 + self.signed.value) / self.scale.value))
+    def loss(self) -> PureLoss | FamilyLoss:
+        """ε(W, x) = W·‖x‖_∞/scale, or twice that; with Gumbel noise of losses in such an interval."""
+        return self.noise.value.loss(W * norm("inf") * ((1 + self.signed.value) / self.scale.value))
 
     def require(self, sample: WeightedSample) -> None:
         """Refuse samples without columns, and those whose sums leave the range of binary64."""

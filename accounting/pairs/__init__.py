@@ -1,5 +1,6 @@
 """Dominating pairs of distributions, from which every notion of privacy follows."""
 
+from .bounded_range import bounded_range_pair
 from .changed import changed
 from .composed import Composed, compose_pairs
 from .density import DensityPair
@@ -51,6 +52,7 @@ __all__ = [
     "ZeroConcentratedCurve",
     "admissible_variance",
     "allocated",
+    "bounded_range_pair",
     "changed",
     "compose_pairs",
     "symmetrised",

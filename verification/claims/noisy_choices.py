@@ -18,7 +18,9 @@ from attrs import evolve, field, frozen
 
 from ...accounting.enclosures import Enclosure
 from ...accounting.expressions import W, enclose, norm
+from ...accounting.pairs import bounded_range_pair
 from ...accounting.provenance import Public
+from ...accounting.relations import Direction
 from ...mechanisms.above_threshold import AboveThreshold
 from ...mechanisms.report_noisy_max import Noise, ReportNoisyMax
 from ...plugins.contract import Case, Claim, Coins, Expectation, Finding, WeightedSample
@@ -30,6 +32,8 @@ from ..oracles.choices import (
     largest_with_discrete_laplace,
     proportional,
 )
+from .enclosed import agrees, enclosed_log
+from .finite import Law, hockey_stick, joint, law, moment
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -110,6 +114,12 @@ def _declared(epsilon: Expression, case: Case) -> Enclosure:
     return enclose(epsilon, {W: _exactly(weight), **lengths}, precision=_PRECISION)
 
 
+def _pure(mechanism: ReportNoisyMax) -> Expression:
+    pure = mechanism.loss.pure
+    assert pure is not None
+    return pure.epsilon
+
+
 def _exactly(number: Fraction | int) -> Enclosure:
     return Enclosure.of(number, precision=_PRECISION)
 
@@ -180,16 +190,83 @@ def _examine_max(case: Case) -> Finding:
         mechanism = _max(tried, signed=tried["signed"])
         with_record, without = _scores(mechanism, tried)
         lost = _lost(_law(mechanism, with_record), _law(mechanism, without))
-        found.append(compared(_declared(mechanism.loss.epsilon, tried), lost))
-    return next((finding for finding in found if not finding.holds), found[-1])
+        found.append(compared(_declared(_pure(mechanism), tried), lost))
+    return _first_that_fails(found)
 
 
 def _examine_signed(case: Case) -> Finding:
     """A wrong bound: what votes of one sign lose is quoted for votes of both."""
     mechanism = _max(case, signed=True)
     with_record, without = _scores(mechanism, case)
-    quoted = _declared(_max(case, signed=False).loss.epsilon, case)
+    quoted = _declared(_pure(_max(case, signed=False)), case)
     return _bounded(quoted, _lost(_law(mechanism, with_record), _law(mechanism, without)))
+
+
+# Losses in an interval
+
+_Tables: TypeAlias = tuple[Law, Law]
+
+
+def _in_interval(length: Fraction, greatest: Fraction) -> _Tables:
+    """Laws of two outputs, with the ratios e^t = greatest and e^(t − ε) = greatest/length, 1 < greatest < length."""
+    least = greatest / length
+    likely = (1 - least) / (greatest - least)
+    return (likely * greatest, (1 - likely) * least), (likely, 1 - likely)
+
+
+def _examine_range(case: Case) -> Finding:
+    """δ and Rényi moments of two choices, the second one adapted to the first, are at most those of the pairs.
+
+    At one release and the worst place of the interval, e^t = √(e^ε'·e^ε), δ is the pair's.
+    """
+    length, level = case["length"] ** 2, 1 + (case["length"] - 1) * case["level"]
+    pair = bounded_range_pair(enclosed_log(length))
+    places = [1 + (length - 1) * share for share in case["places"]]
+    (one, once), *after = (_in_interval(length, place) for place in places)
+    both = joint(one, [first for first, _ in after]), joint(once, [second for _, second in after])
+    found = []
+    worst = _in_interval(length, level * case["length"])
+    for tables, tried in (((one, once), pair), (both, pair.repeated(2)), (worst, pair)):
+        for direction, (first, second) in zip(Direction, (tables, tables[::-1]), strict=True):
+            assert tried.delta is not None
+            assert tried.renyi is not None
+            bound = tried.delta(enclosed_log(level**2), direction)
+            direct = hockey_stick(first, second, level**2)
+            found.append(Finding(direct <= bound.upper, f"δ at most {bound}", f"{float(direct)}"))
+            most = (tried.renyi(Fraction(case["order"]), direction) * (case["order"] - 1)).exp()
+            moments = moment(first, second, case["order"])
+            found.append(Finding(moments <= most.upper, f"moment at most {most}", f"{float(moments)}"))
+    assert pair.delta is not None
+    exact, bound = hockey_stick(*worst, level**2), pair.delta(enclosed_log(level**2), Direction.REMOVE)
+    found.append(Finding(agrees(bound, exact), f"δ = {bound}", f"{float(exact)}, at the worst place"))
+    return _first_that_fails(found)
+
+
+def _examine_flipped_range(case: Case) -> Finding:
+    """A wrong bound: permute-and-flip of two columns, one raised by ε, has losses in an interval of length ε."""
+    length = case["length"] ** 2
+    raised = (1 - 1 / (2 * length), 1 / (2 * length))
+    bound = bounded_range_pair(enclosed_log(length)).delta
+    assert bound is not None
+    quoted, direct = bound(enclosed_log(Fraction(1)), Direction.REMOVE), hockey_stick(raised, law((1, 1)), Fraction(1))
+    return Finding(direct <= quoted.upper, f"δ at most {quoted}", f"{float(direct)}")
+
+
+def _first_that_fails(found: Sequence[Finding]) -> Finding:
+    return next((finding for finding in found if not finding.holds), found[-1])
+
+
+def _intervals() -> SearchStrategy[Case]:
+    from hypothesis import strategies as st
+
+    return st.fixed_dictionaries(
+        {
+            "length": st.sampled_from([Fraction(17, 16), Fraction(3, 2), Fraction(4)]),
+            "level": st.sampled_from([Fraction(0), Fraction(1, 4), Fraction(7, 8)]),
+            "places": st.tuples(*[st.integers(1, 15).map(lambda k: Fraction(k, 16))] * 3),
+            "order": st.integers(2, 12),
+        }
+    )
 
 
 # Thresholds
@@ -288,7 +365,7 @@ def _examine_threshold(case: Case) -> Finding:
         mechanism = _threshold(tried)
         lost = _loses(mechanism, _law_of(mechanism), tried, answers)
         found.append(compared(_declared(mechanism.loss.epsilon, tried), lost))
-    return next((finding for finding in found if not finding.holds), found[-1])
+    return _first_that_fails(found)
 
 
 def _examine_wrong(case: Case, quoted: Callable[[AboveThreshold], AboveThreshold], **without: bool) -> Finding:
@@ -406,6 +483,22 @@ CLAIMS: tuple[Claim, ...] = (
             "signed": True,
             "noise": "gumbel",
         },
+    ),
+    Claim(
+        id="selection/bounded-range",
+        statement="Dong, Durfee, Rogers 2020; Cesar, Rogers 2021; docs/soundness_selection.md",
+        says="losses in an interval of length ε, once or in two adapted choices, have at most the δ and τ of the pair",
+        cases=_intervals,
+        examine=_examine_range,
+    ),
+    Claim(
+        id="selection/permute-and-flip-in-an-interval",
+        statement="a wrong bound: what the exponential mechanism loses is quoted for permute-and-flip of the same ε",
+        says="permute-and-flip with the pure loss ε has at most the δ of losses in an interval of length ε",
+        cases=_intervals,
+        examine=_examine_flipped_range,
+        expectation=Expectation.REJECTED,
+        witness={"length": Fraction(3, 2), "level": Fraction(0), "places": (Fraction(1, 2),) * 3, "order": 2},
     ),
     Claim(
         id="selection/above-threshold",

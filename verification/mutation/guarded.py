@@ -125,6 +125,7 @@ RULES = (
         ("pairs/gaussian", "pairs/sampled-gaussian"),
         ("accounting/pairs/test_sampled_gaussian_renyi.py",),
     ),
+    Rule("accounting.pairs.bounded_range", ("selection/bounded-range",)),
     Rule("accounting.pairs.gaussian_group", ("batches/*-gaussian",), ("accounting/pairs/test_changed.py",)),
     Rule("accounting.pairs.changed", ("batches/replace-one*",), ("accounting/pairs/test_changed.py",)),
     Rule("accounting.pairs.response", ("pairs/randomised-response",)),
