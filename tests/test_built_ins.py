@@ -127,7 +127,7 @@ def has_its_options_in_the_checker(item: BuiltIn) -> bool:
 
 def has_its_formula_in_the_checker(item: BuiltIn) -> bool:
     others = (*formulas.SANITISERS, *formulas.KEY_SAMPLERS, formulas.CONSTRAINED, *formulas.TOGETHER)
-    return item.name in {**formulas.MECHANISMS, **formulas.SAMPLERS, **dict.fromkeys(others)}
+    return item.name in {**formulas.MECHANISMS, **formulas.SAMPLERS, **formulas.BATCHES, **dict.fromkeys(others)}
 
 
 def is_mutated(item: BuiltIn) -> bool:
@@ -224,7 +224,9 @@ PLACES = (
         used_in(AUDITS),
         {
             "coreset": "weights as importance does, at another rate",
-            **dict.fromkeys(TOGETHER, "audits are of data sets of few records, of which no batch is drawn"),
+            **dict.fromkeys(
+                (*TOGETHER, *formulas.BATCHES), "audits are of data sets of few records, of which no batch is drawn"
+            ),
         },
     ),
     Place(

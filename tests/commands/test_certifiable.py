@@ -24,6 +24,7 @@ from certdp import (
     GaussianSum,
     InvalidValue,
     LaplaceSum,
+    LpSum,
     Norm,
     NormBall,
     Poisson,
@@ -33,6 +34,7 @@ from certdp import (
     Released,
     ResampleEach,
     SampledRun,
+    TruncatedPoisson,
 )
 from certdp.accounting.errors import CertdpError
 from certdp.accounting.expressions import Constant
@@ -166,8 +168,8 @@ NO_KIND: dict[str, tuple[tuple[str, ...], str]] = {
         "There is no kind of certificate yet for what several releases cost",
     ),
 }
-"""What states a number and has no certificate, with the reason that is given. What records drawn together cost, and
-random allocation, are refused where these are tested."""
+"""What states a number and has no certificate, with the reason that is given. What answers that are
+shuffled cost, and epochs of batches, are refused where these are tested."""
 
 
 @pytest.mark.parametrize("name", NO_KIND)
@@ -234,6 +236,11 @@ RUNS: dict[str, Run[Any]] = {
         sampler=FixedBatches(batch_size=Public(2), data_size=Public(20)),
         domain=NormBall(norm=Norm.L2, radius=Public(1)),
     ),
+    "batches cut down": SampledRun(
+        mechanism=LpSum(scale=Public(8), norm=Public("3/2")),
+        sampler=TruncatedPoisson(rate=Public("0.1"), batch_size=Public(2), data_size=Public(20), at_most=Public(True)),
+        domain=NormBall(norm=Norm("3/2"), radius=Public(1)),
+    ),
 }
 QUESTIONS: dict[str, Callable[[Any], Any]] = {
     "pure": lambda run: run.pure(),
@@ -261,7 +268,6 @@ KINDS = {
 REFUSED = {
     "keys": "what a keyed run declares has one: guarantee_certificate(run)",
     "target": "a certificate states its profile: profile_certificate(run)",
-    "batches": "records that are drawn together are no Poisson sample",
 }
 """Runs of which no certificate of this kind speaks, and why."""
 NO_CERTIFICATE = {"trade_off": "a whole curve: its points are certified, as limits on true-positive rates"}

@@ -13,15 +13,15 @@ from fractions import Fraction
 from functools import singledispatch
 from heapq import heappop, heappush
 from itertools import product
-from typing import NamedTuple, TypeAlias, final
+from typing import NamedTuple, TypeAlias, cast, final
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from ...accounting.accountants import RENYI, Finding, WorstPairs
 from ...accounting.accountants.rounded_normal import LOG_SHARE
 from ...accounting.accountants.worst_pairs import largest, pure
 from ...accounting.conversions.renyi_search import choose_ratio
-from ...accounting.derivation import Assumption
+from ...accounting.derivation import NUMBER_OF_RECORDS, Assumption
 from ...accounting.display import Displayed
 from ...accounting.enclosures import Enclosure
 from ...accounting.errors import InvalidValue
@@ -32,7 +32,8 @@ from ...accounting.expressions.suprema import supremum
 from ...accounting.notions import APPROXIMATE, Approximate
 from ...accounting.pairs import RandomisedResponsePair
 from ...accounting.pairs.rounded_normal import LatticeNoise
-from ...accounting.relations import REPLACE, Direction, Unit, contributions_of
+from ...accounting.relations import ADD_REMOVE, REPLACE, Direction, Unit, contributions_of
+from ...accounting.sampling.batches import TruncatedPoisson
 from ...accounting.sampling.domains import NormBall
 from ...accounting.sampling.losses import (
     DiscreteGaussianLoss,
@@ -51,7 +52,7 @@ from ...accounting.sampling.releases import Releases, SampleOnce
 from ...accounting.sampling.theorem_6 import realised
 from ..checker import NOT_PROVEN, check
 from .grouping import groups
-from .lines import Finite, Gaussian, Line, Mixture, Release, SampledGaussian, line_for, log_moment, work_on
+from .lines import Cases, Finite, Gaussian, Line, Mixture, Release, SampledGaussian, line_for, log_moment, work_on
 from .plugin_statements import PluginStatement
 from .writing import FORMAT, Json, domain_as_json, sealed, versions
 
@@ -233,6 +234,31 @@ class _Way:
 
 @final
 @frozen(kw_only=True)
+class StatedBatches:
+    """How batches are drawn as a whole: of a fixed size, or Poisson samples cut down to a largest one.
+
+    Attributes:
+        most: the largest size, None for a fixed one.
+        data_size: the number of records, None where a fixed size is stated as a share alone.
+        bounded: whether that number is a bound only.
+    """
+
+    most: int | None
+    data_size: int | None
+    bounded: bool
+
+    @property
+    def size_name(self) -> str:
+        """As what the number of records is assumed."""
+        return "largest number of records" if self.bounded else NUMBER_OF_RECORDS
+
+    def as_json(self) -> Json:
+        """Return the scheme as a certificate holds it."""
+        return {"most": self.most, "data_size": self.data_size, "bounded": self.bounded}
+
+
+@final
+@frozen(kw_only=True)
 class ReleaseStatement:
     """Releases of one mechanism on samples drawn by one sampler, as a certificate states them.
 
@@ -245,6 +271,7 @@ class ReleaseStatement:
         corners: how many pairs bound the records of the domain.
         relation: the change of the data that the loss is about, by name.
         released: which of the plugins' parameters were released, and within what ranges.
+        batches: how batches are drawn as a whole, where they are.
     """
 
     mechanism: PluginStatement
@@ -255,11 +282,17 @@ class ReleaseStatement:
     corners: int
     relation: str
     released: tuple[Assumption, ...] = ()
+    batches: StatedBatches | None = None
 
     @property
     def losses(self) -> tuple[StatedLoss, ...]:
         """The ways to state what one record costs."""
         return stated_losses(self.loss)
+
+    @property
+    def rounding(self) -> Fraction:
+        """How far what is drawn and applied may be from the rate, relatively: batches are drawn exactly."""
+        return Fraction(0) if self.batches is not None else self.rate.rounding
 
     def as_json(self, domain: NormBall | None, way: _Way) -> Json:
         """Return the statement as the certificate holds it."""
@@ -270,9 +303,10 @@ class ReleaseStatement:
             "loss": stated.as_json(self.relation, self.releases.steps, way),
             "rate": serialise(self.rate.probability),
             "weighted": self.rate.weighted,
-            "rounding": ratio_text(self.rate.rounding),
+            "rounding": ratio_text(self.rounding),
             "resample": "once" if isinstance(self.releases, SampleOnce) else "each",
             "steps": self.releases.steps,
+            **({} if self.batches is None else {"batches": self.batches.as_json()}),
             "cover": _Cover(stated.parameters(way), self.rate, domain, way.spared, stated.is_curve).tree(self.corners),
         }
 
@@ -285,8 +319,10 @@ class ReleaseStatement:
         yield from ((f"{place}{assumed.name}", assumed.value) for assumed in self.released)
         way = "on one sample" if isinstance(self.releases, SampleOnce) else "each on a fresh sample"
         yield f"{place}releases", f"{self.releases.steps}, {way}"
-        if self.rate.rounding:
-            yield f"{place}relative rounding of probability and weight", ratio_text(self.rate.rounding)
+        if self.batches is not None and self.batches.data_size is not None:
+            yield f"{place}{self.batches.size_name}", str(self.batches.data_size)
+        if self.rounding:
+            yield f"{place}relative rounding of probability and weight", ratio_text(self.rounding)
 
 
 class _Cover:
@@ -379,7 +415,7 @@ class RunStatement:
     def change(self) -> Changed:
         """What changes at once, where that is not what the losses are about."""
         replaced = any(part.relation != self.relation == REPLACE.name for part in self.parts)
-        return Changed(contributions_of(self.unit) or 1, replaced)
+        return Changed(contributions_of(self.unit) or 1, replaced, self.relation != ADD_REMOVE.name)
 
     @property
     def ways(self) -> int:
@@ -719,10 +755,16 @@ _Lines = tuple[float, dict[Direction, Line]]
 
 
 class Changed(NamedTuple):
-    """How many records change at once, and whether others take the place of what a loss is about."""
+    """How many records change at once, whether others take their place, and whether the number of records stays."""
 
     records: int = 1
     replaced: bool = False
+    kept: bool = False
+
+    @property
+    def of_one(self) -> bool:
+        """Whether one record is added or removed, or zeroed out."""
+        return self.records == 1 and not self.replaced
 
 
 class _Law(NamedTuple):
@@ -733,11 +775,43 @@ class _Law(NamedTuple):
     together: int
     rate: float
     change: Changed = Changed()
+    base: str = ""
+    cases: tuple[tuple[float, _Law], ...] = ()
+
+    @property
+    def of(self) -> str:
+        """The family of one release on a batch."""
+        return self.base or self.family
+
+
+def _together(law: _Law, batches: Json, change: Changed) -> _Law:
+    """The law on batches drawn as a whole, as the checker derives it: see its module `batches`."""
+    if law.family == "discrete-gaussian":
+        return law
+    two = law._replace(family="symmetrised", parameter=2 * law.parameter, base=law.family)
+    if law.family == "pure":
+        two = law._replace(family="symmetrised", parameter=law.parameter * law.together, together=1, base="two-records")
+    if batches["most"] is None:
+        return two
+    scheme = TruncatedPoisson(
+        rate=Fraction(law.rate),
+        batch_size=batches["most"],
+        data_size=batches["data_size"],
+        at_most=batches["bounded"],
+    )
+    below = _changed(law, Changed(replaced=change.replaced))
+    if scheme.batch_size >= scheme.data_size:
+        cases = [(1.0, below)]
+    else:
+        place = two if change.kept else two._replace(family=two.base, base="")
+        rate = law.rate if scheme.at_most else scheme.entering.upper_float
+        cases = [(scheme.not_full.upper_float, below), (scheme.full.upper_float, place._replace(rate=rate))]
+    return law._replace(family="truncated", base=law.family, cases=tuple(cases))
 
 
 def _changed(law: _Law, change: Changed) -> _Law:
     """The law about another change, as the checker derives it: see its module `changes`."""
-    if change == Changed():
+    if change.of_one:
         return law
     if law.family != "gaussian" and change.records == 1:
         return _Law("exchanged", law.parameter * law.together, 1, law.rate)
@@ -770,7 +844,7 @@ class _Known:
     def of(cls, parts: Sequence[Json], change: Changed) -> _Known | None:
         """Those of a certificate's parts about a change, or None."""
         found: Counter[_Law] = Counter()
-        combinations, margin, noise = 1, 0.0, False
+        combinations, margin, noise, batched = 1, 0.0, False, False
         for part in parts:
             if "orders" in part["loss"]:
                 return None
@@ -784,13 +858,14 @@ class _Known:
                 margin += lattice.margin(steps, parameter, Fraction(part["loss"]["spread"]))
             if family not in _ON_LINES or together > _MOST_CELLS:
                 return None
-            law = _changed(_Law(family, parameter, together, rate), change)
-            if law.family == "laplace" and law.together > 1:
+            law, batched = _Law(family, parameter, together, rate), batched or "batches" in part
+            law = _changed(law, change) if "batches" not in part else _together(law, part["batches"], change)
+            if law.of == "laplace" and law.together > 1:
                 return None
-            noise = noise or law.family == "laplace"
+            noise = noise or law.of == "laplace" or law.family in ("symmetrised", "truncated")
             if parameter and rate:
                 found[law] += samples
-        return cls(found, 1 if change != Changed() else combinations, margin, _CELLS if noise else [0])
+        return cls(found, combinations if change.of_one and not batched else 1, margin, _CELLS if noise else [0])
 
     def releases(self, cells: int) -> list[Release]:
         """The releases, Laplace noise on so many cells."""
@@ -828,6 +903,10 @@ def _exchanged(law: _Law, times: int, cells: int) -> Release:
     return Finite.exchanged(law.parameter, law.rate, times)
 
 
+def _two_records(law: _Law, times: int, cells: int) -> Release:
+    return evolve(Finite.exchanged(law.parameter, 1.0, times), rate=law.rate)
+
+
 def _responses(law: _Law, times: int, cells: int) -> Release:
     return Finite.responses(law.parameter, law.together, law.rate, times)
 
@@ -836,12 +915,27 @@ def _laplace(law: _Law, times: int, cells: int) -> Release:
     return Finite.noise(law.parameter, cells, law.rate, times)
 
 
+def _symmetrised(law: _Law, times: int, cells: int) -> Release:
+    base = law._replace(family=law.base, rate=1.0)
+    if law.base == "gaussian":
+        return Finite.place(law.parameter * math.sqrt(law.together), cells, law.rate, times)
+    drawn = cast("Finite", _ON_LINES[law.base](base, times, cells))
+    return drawn.symmetrised(law.rate)
+
+
+def _truncated(law: _Law, times: int, cells: int) -> Release:
+    return Cases([(chance, _ON_LINES[case.family](case, times, cells)) for chance, case in law.cases], times)
+
+
 _ON_LINES: Mapping[str, Callable[[_Law, int, int], Release]] = {
     "gaussian": _normal,
     "pure": _responses,
     "laplace": _laplace,
     "mixture": _mixture,
     "exchanged": _exchanged,
+    "two-records": _two_records,
+    "symmetrised": _symmetrised,
+    "truncated": _truncated,
 }
 
 

@@ -38,6 +38,7 @@ _NODE = 800  # what a node costs the checker, in places of a node
 _TERM = 150  # what one more number of records drawn costs at a node
 _PLACE = 1250
 _NEAR = 12
+_REACH = 16  # of the cells of normal noise, in standard deviations
 
 
 class Release(ABC):
@@ -354,6 +355,35 @@ class Finite(Release):
         return cls(masses, np.array([high - low, 0.0, low - high]), 1.0, times)
 
     @classmethod
+    def place(cls, shift: float, cells: int, rate: float, times: int) -> Finite:
+        """A place of a batch that changes hands, with normal noise spread onto the ends of so many cells."""
+        import numpy as np
+        from scipy.special import ndtr
+
+        reach = math.ceil(shift / 2) + _REACH
+        y = np.linspace(0.0, reach, cells // 2 + 1)
+        without, with_record = (-np.diff(ndtr(-(y + moved))) for moved in (shift / 2, -shift / 2))
+        upper = (with_record * np.exp(-shift * y[:-1]) - without) / math.expm1(shift * y[1])
+        upper = np.clip(upper, 0.0, without)  # far out little is left of either
+        masses = np.zeros(len(y))
+        masses[:-1] += without - upper
+        masses[1:] += upper
+        with np.errstate(divide="ignore"):
+            return cls(np.log(masses), shift * y, 1.0, times).symmetrised(rate)
+
+    def symmetrised(self, rate: float) -> Finite:
+        """The pair of both orders of this symmetric one on a sample."""
+        import numpy as np
+
+        above = (self.log_ratios > 0) & np.isfinite(self.log_masses)
+        losses, masses = _mixed(self.log_ratios[above], rate), self.log_masses[above]
+        grown = masses + losses
+        rest = max(1 - float(np.exp(masses).sum() + np.exp(grown).sum()), 1e-300)
+        return Finite(
+            np.concatenate((masses, grown, [math.log(rest)])), np.concatenate((losses, -losses, [0.0])), 1.0, self.times
+        )
+
+    @classmethod
     def noise(cls, shift: float, cells: int, rate: float, times: int) -> Finite:
         """Laplace noise, spread onto the ends of so many cells."""
         import numpy as np
@@ -375,6 +405,49 @@ class Finite(Release):
     def log_beyond(self, c: float, end: float, direction: Direction) -> float:
         """Return 0: |φ| ≤ 1."""
         return 0.0
+
+
+@final
+@frozen(eq=False)
+class Cases(Release):
+    """What is released in one of some cases.
+
+    Attributes:
+        cases: the probability of each, and what is released there.
+        times: how many.
+    """
+
+    cases: Sequence[tuple[float, Release]]
+    times: int
+
+    @property
+    def shift_on_a_sample(self) -> float:
+        """The largest shift of a case."""
+        return max(release.shift_on_a_sample for _, release in self.cases)
+
+    def moments(self, c: float, direction: Direction) -> tuple[float, float, float]:
+        """The mean of those of the cases."""
+        found = [(math.log(chance), *release.moments(c, direction)) for chance, release in self.cases if chance]
+        top = max(chance + log_m for chance, log_m, _, _ in found)
+        shares = [math.exp(chance + log_m - top) for chance, log_m, _, _ in found]
+        mass = sum(shares)
+        mean = sum(share * slope for share, (_, _, slope, _) in zip(shares, found, strict=True)) / mass
+        square = sum(s * (bent + slope**2) for s, (_, _, slope, bent) in zip(shares, found, strict=True)) / mass
+        return top + math.log(mass), mean, square - mean**2
+
+    def work(self, line: Line, direction: Direction) -> float:
+        """What the checker spends on all cases together."""
+        return sum(release.work(line, direction) for _, release in self.cases)
+
+    def log_beyond(self, c: float, end: float, direction: Direction) -> float:
+        """As the checker adds them up."""
+        total = self.moments(c, direction)[0]
+        return math.log(
+            sum(
+                chance * math.exp(release.moments(c, direction)[0] - total + release.log_beyond(c, end, direction))
+                for chance, release in self.cases
+            )
+        )
 
 
 def _power(c: float, direction: Direction) -> float:

@@ -39,6 +39,9 @@ _SPREAD: Final = 4 * Fraction(9, 40) ** 2
 _ARITHMETIC: Final = Arithmetic(256)
 
 
+Batches = Mapping[str, Any]
+"""How batches are drawn as a whole, as a certificate states it."""
+
 Lattice = tuple[str, int | None]
 """The variance of discrete noise in squared steps, and the number of coordinates where it is stated."""
 
@@ -261,7 +264,7 @@ SAMPLERS: Final[dict[str, Callable[[Options], tuple[Tree, bool]]]] = {
 _ADD_REMOVE_ALONE: Final = ("dpis",)
 """Samplers whose constants may follow from the records, so that replacing one is another matter."""
 CONSTRAINED: Final = "privacy-constrained"
-TOGETHER: Final = ("fixed-batches", "random-allocation", "shuffled", "shuffled-batches", "truncated-poisson")
+TOGETHER: Final = ("random-allocation", "shuffled", "shuffled-batches")
 """Samplers of which no kind of certificate speaks: they draw records together, and have no rate of a record's own."""
 STRATA: Final = ("norm-strata", "strata")
 """Samplers of which no kind of certificate speaks, and whose options are in no table: several rates, one a stratum."""
@@ -339,19 +342,55 @@ def hold_mechanism(
     return dict([*assumed, CLIPPED_RECORDS] if "noise_multiplier" in options else assumed)
 
 
-def hold_sampler(statement: Statement, rate: Tree, weighted: bool, domain: Domain | None, *, relation: str) -> None:
-    """Hold a rate stated against what the sampler named declares, and the change of the data against what it covers."""
+def _fixed_batches(options: Options) -> tuple[Tree, Batches]:
+    size = int(options["data_size"]) if "data_size" in options else None
+    if "rate" in options:
+        return _constant(_exact(options, "rate")), {"most": None, "data_size": size, "bounded": False}
+    share = _exact(options, "batch_size") / _exact(options, "data_size")
+    return _constant(share), {"most": None, "data_size": size, "bounded": False}
+
+
+def _truncated_poisson(options: Options) -> tuple[Tree, Batches]:
+    most, size = int(options["batch_size"]), int(options["data_size"])
+    batches = {"most": most, "data_size": size, "bounded": options["at_most"] == "true"}
+    return _constant(Fraction(float(_exact(options, "rate")))), batches  # which is what is drawn
+
+
+BATCHES: Final[dict[str, Callable[[Options], tuple[Tree, Batches]]]] = {
+    "fixed-batches": _fixed_batches,
+    "truncated-poisson": _truncated_poisson,
+}
+"""The rate, and how batches are drawn as a whole."""
+
+
+def hold_sampler(
+    statement: Statement,
+    rate: Tree,
+    weighted: bool,
+    domain: Domain | None,
+    *,
+    relation: str,
+    batches: Batches | None = None,
+) -> None:
+    """Hold a rate stated against what the sampler named declares, and the change of the data against what it covers.
+
+    `batches` say how they are drawn as a whole, where they are.
+    """
     if not _is_own("sampler", statement):
         return
     if relation != "add-remove" and statement["name"] in _ADD_REMOVE_ALONE:
         raise Refused(f"of {statement['name']} sampling nothing but adding and removing records is proven")
     if statement["name"] in TOGETHER:
         raise Refused(f"of {statement['name']}, which draws records together, nothing is proven here")
-    if statement["name"] not in SAMPLERS:
+    if statement["name"] not in (SAMPLERS if batches is None else BATCHES):
         raise Refused(f"certificates of {statement['name']} sampling are of another kind")
     options = _take("sampler", statement)
     hold_domain("sampler", statement["name"], options, domain)
-    if SAMPLERS[statement["name"]](options) != (rate, weighted):
+    if batches is None:
+        held = SAMPLERS[statement["name"]](options) == (rate, weighted)
+    else:
+        held = BATCHES[statement["name"]](options) == (rate, batches)
+    if not held:
         raise Refused(f"rate and weighted are not those of sampler {statement['name']} with these options")
 
 

@@ -14,18 +14,22 @@ from ..accounting.derivation import EX_POST, Assumption
 from ..accounting.enclosures import Enclosure
 from ..accounting.enclosures.arguments import whole
 from ..accounting.errors import InvalidType, InvalidValue, known_keywords
+from ..accounting.expressions import Constant
 from ..accounting.feasible_weights.rates import GaussianConstrainedRate
 from ..accounting.guarantees import Guarantee, require
 from ..accounting.notions import PURE, Approximate, Bound, GaussianDP, Pure, Renyi, ZeroConcentrated
-from ..accounting.sampling.batches import BatchRate
+from ..accounting.relations import ADD_REMOVE
+from ..accounting.sampling.batches import BatchRate, FixedBatches, TruncatedPoisson
 from ..accounting.sampling.every_value import ExPost
 from ..accounting.sampling.losses import GaussianLoss
+from ..accounting.sampling.rate import SamplingRate
 from ..accounting.units import Delta, Epsilon
 from ..verification.certificates.approximate import (
     FILTERED,
     Certified,
     ReleaseStatement,
     RunStatement,
+    StatedBatches,
     certified_by_filter,
     certified_delta,
     certified_epsilon,
@@ -419,14 +423,6 @@ def _require_stateable(run: SampledRun[Any] | Plan[Any]) -> None:
             "a pair of their own, and a check compares their rows at the declared ε alone. Of what a keyed run "
             "declares there is one: guarantee_certificate(run)",
         )
-    for part in run.sampled_parts:
-        if isinstance(part.drawing, BatchRate):
-            raise InvalidValue(
-                "certificate",
-                f"batches by {part.sampler.about.name}",
-                "a sampler that draws each record by itself, such as poisson",
-                "There is no kind of certificate yet for records that are drawn together: leave the certificate out",
-            )
     for payment in run.payments:
         if payment.cost.bound.notion != PURE:
             raise InvalidValue(
@@ -438,13 +434,39 @@ def _require_stateable(run: SampledRun[Any] | Plan[Any]) -> None:
 
 
 def _stated(part: SampledRun[Any]) -> ReleaseStatement:
+    rate, batches = _drawing(part)
     return ReleaseStatement(
         mechanism=statement_of(part.mechanism),
         sampler=statement_of(part.sampler),
         loss=declared_loss(part.mechanism),
-        rate=declared_rate(part.sampler),
+        rate=rate,
+        batches=batches,
         releases=part.releases,
-        relation=part.own_relation.name,
+        relation=(ADD_REMOVE if batches is not None else part.own_relation).name,
         corners=len(part.as_it_came_out.worst_cases.bounding),
         released=part.ranges_assumed,
     )
+
+
+def _drawing(part: SampledRun[Any]) -> tuple[SamplingRate, StatedBatches | None]:
+    """With what probability a record is drawn, and how batches are drawn as a whole where they are.
+
+    Raises:
+        InvalidValue: for batches that no certificate states.
+    """
+    match part.drawing:
+        case BatchRate(FixedBatches(chance, size)):
+            batches = StatedBatches(most=None, data_size=size, bounded=False)
+        case BatchRate(TruncatedPoisson(chance, most, size, at_most)):
+            batches = StatedBatches(most=most, data_size=size, bounded=at_most)
+        case BatchRate():
+            raise InvalidValue(
+                "certificate",
+                f"batches by {part.sampler.about.name}",
+                "a sampler that draws each record by itself, such as poisson, or batches by fixed-batches or "
+                "truncated-poisson",
+                "There is no kind of certificate yet for answers that are shuffled: leave the certificate out",
+            )
+        case _:
+            return declared_rate(part.sampler), None
+    return SamplingRate(Constant(chance), weighted=False), batches

@@ -7,12 +7,12 @@ import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any, ClassVar
 
 import mpmath
 import pytest
-from attrs import frozen
+from attrs import evolve, frozen
 from hypothesis import given
 from hypothesis import strategies as st
 from mpmath import libmp, mp
@@ -24,6 +24,7 @@ from certdp import (
     DiscreteGaussian,
     DiscreteLaplace,
     Epsilon,
+    FixedBatches,
     Full,
     GaussianSum,
     Importance,
@@ -34,10 +35,13 @@ from certdp import (
     Plan,
     Poisson,
     Public,
+    QuantileChoice,
     RandomisedResponse,
     ResampleEach,
     SampledRun,
     SampleOnce,
+    TruncatedPoisson,
+    certificate,
     check,
 )
 from certdp.accounting.accountants import RENYI
@@ -47,12 +51,12 @@ from certdp.accounting.expressions import ORDER
 from certdp.accounting.guarantees import Guarantee
 from certdp.accounting.notions import Pure
 from certdp.accounting.provenance import Released
-from certdp.accounting.relations import ADD_REMOVE, RECORD
+from certdp.accounting.relations import ADD_REMOVE, RECORD, REPLACE, ZERO_OUT
 from certdp.guarantees import Evidence
 from certdp.pairs import FamilyLoss, LaplacePair, RenyiLoss
 from certdp.plugins.contract import CONTRACT_VERSION, About, Mechanism, W, WeightedSample, norm
 from certdp.verification.certificates import approximate
-from certdp.verification.certificates.approximate import stated_losses
+from certdp.verification.certificates.approximate import Certified, stated_losses
 from certdp.verification.certificates.writing import sealed
 from certdp.verification.checker.approximate import contour as contour
 from certdp.verification.checker.approximate import moments as composed_moments
@@ -787,6 +791,76 @@ NOISY: dict[str, list[tuple[Any, Any, int]]] = {
         (GaussianSum(scale=Public(Fraction(4 + k, 4))), Poisson(rate=Public(Fraction(1, 50 + k))), 20) for k in range(5)
     ],
 }
+
+
+def on_batches(mechanism: Any, sampler: Any, relation: Any, times: int) -> Certified:
+    """A certificate of ε at δ = 1/100, of records of norm at most 1."""
+    domain = NormBall(radius=Public(1), norm=Norm.L1)
+    run = SampledRun(
+        mechanism=mechanism, sampler=sampler, releases=ResampleEach(times), domain=domain, relation=relation
+    )
+    answer = run.epsilon(Delta("1/100"))
+    found = certificate(run, answer)
+    assert check(found.content).accepted
+    assert answer.epsilon.lower is None or found.epsilon >= answer.epsilon.lower
+    return found
+
+
+@pytest.mark.parametrize("relation", [REPLACE, ZERO_OUT])
+def test_what_is_certified_of_batches_of_a_fixed_size_is_what_three_outcomes_lose(relation: Any) -> None:
+    """A place that changes hands, two pure losses apart: log(1 + q(e^(2/3) - 1)) or its opposite, or nothing.
+
+    Of two records, each of which has at most e^(1/3) times the mass of neither, and the other then e^(-1/3) times it.
+    """
+    mechanism = QuantileChoice(quantile=Public("1/4"), scale=Public("9/2"), shift=Public(0))
+    found = on_batches(mechanism, FixedBatches(rate=Public("0.1")), relation, 3)
+    ratio, share = 1 + math.expm1(2 / 3) / 10, math.exp(-1 / 3) / (1 + math.exp(1 / 3))
+    outcomes = [(share, ratio), (share * ratio, 1 / ratio), (1 - share - share * ratio, 1.0)]
+
+    def lost(epsilon: float) -> float:
+        total = 0.0
+        for runs in product(outcomes, repeat=3):
+            mass, grown = (math.prod(each) for each in zip(*runs, strict=True))
+            total += mass * max(grown - math.exp(epsilon), 0)
+        return total
+
+    epsilon = float(found.epsilon)
+    assert lost(epsilon) <= 0.01 + 1e-12
+    assert lost(epsilon * (1 - 1e-4)) > 0.01
+    assert lost(float(on_batches(mechanism, Poisson(rate=Public("0.1")), relation, 3).epsilon)) > 0.011  # as Poisson's
+
+
+@pytest.mark.parametrize("relation", [ADD_REMOVE, ZERO_OUT])
+def test_what_is_certified_of_samples_cut_down_is_the_mean_of_both_cases(relation: Any) -> None:
+    mechanism = GaussianSum(scale=Public(2))
+    n, most, q = 20, 3, 0.25
+    sampler = TruncatedPoisson(rate=Public("1/4"), batch_size=Public(most), data_size=Public(n))
+    found = on_batches(mechanism, sampler, relation, 1)
+    full = 1 - sum(math.comb(n - 1, k) * q**k * (1 - q) ** (n - 1 - k) for k in range(most))
+    more = 1 - sum(math.comb(n, k) * q**k * (1 - q) ** (n - k) for k in range(most + 1))
+    entering = most / n * more / full
+    ways = {ADD_REMOVE: ((REMOVE, REMOVE), (ADD, ADD)), ZERO_OUT: ((REMOVE, REMOVE), (ADD, REMOVE))}[relation]
+
+    def lost(epsilon: float) -> float:
+        return max(
+            (1 - full) * hockey(epsilon, q, 0.5, below) + full * hockey(epsilon, entering, 1.0, above)
+            for below, above in ways
+        )
+
+    assert math.isclose(lost(float(found.epsilon)), 0.01, rel_tol=1e-9)
+    poisson = on_batches(mechanism, Poisson(rate=Public("1/4")), relation, 1)
+    assert lost(float(poisson.epsilon)) > 0.015  # as Poisson's it would be far too small
+
+
+def test_groups_of_records_removed_from_a_number_that_is_declared_have_no_certificate() -> None:
+    sampler = TruncatedPoisson(rate=Public("1/4"), batch_size=Public(3), data_size=Public(20))
+    run = SampledRun(mechanism=GaussianSum(noise_multiplier=Public(2)), sampler=sampler)
+    answer = run.epsilon(Delta("1/100"))
+    with pytest.raises(InvalidValue, match="a number of records that one may be missing from"):
+        certificate(run, answer, group=2)
+    for covered in (evolve(run, sampler=evolve(sampler, at_most=Public(True))), evolve(run, relation=REPLACE)):
+        found = certificate(covered, covered.epsilon(Delta("1/100")), group=2)
+        assert check(found.content).accepted
 
 
 @pytest.mark.slow

@@ -33,6 +33,7 @@ from certdp import (
     DiscreteGaussian,
     DiscreteLaplace,
     Epsilon,
+    FixedBatches,
     Full,
     GaussianSum,
     Importance,
@@ -53,6 +54,7 @@ from certdp import (
     ResampleEach,
     SampledRun,
     SampleOnce,
+    TruncatedPoisson,
 )
 from certdp.accounting.derivation import Theorem
 from certdp.accounting.enclosures import Enclosure
@@ -98,6 +100,9 @@ LAPLACE = LaplaceSum(scale=Public(3))
 IMPORTANCE = Importance(rate=Public("0.3"), norm=Public(2), floor=Public("0.01"))
 CORESET = Coreset(m=Public(10), n=Public(1000), mean_squared_norm=Public(1), radius=Public(2))
 TENTH = Poisson(rate=Public("0.1"))
+TWO_OF_TWENTY = FixedBatches(batch_size=Public(2), data_size=Public(20))
+A_TENTH = FixedBatches(rate=Public("0.1"))
+CUT_DOWN = TruncatedPoisson(rate=Public("0.1"), batch_size=Public(3), data_size=Public(20))
 LLOYD: Any = {"clusters": Public(3), "scale_sum": Public(20), "radius": Public(2), "dimension": Public(3)}
 KEYS = PwsKeys(epsilon=Public("0.5"), delta=Public("1e-3"))
 TOKENS = PwsFrequencies(epsilon=Public("0.5"), delta=Public("1e-3"), subdivision=Public(2))
@@ -434,6 +439,22 @@ CORPUS: dict[str, Callable[[], bytes]] = {
     "elements, zero-concentrated": of(evolve(NOISY, unit=ELEMENT), lambda run: run.zero_concentrated()),
     "users, zero-concentrated": of(evolve(NOISY, unit=User(contributions=2)), lambda run: run.zero_concentrated()),
     "curve": of(CURVE, lambda run: run.renyi(4)),
+    "batches of a fixed size": of(
+        evolve(SAMPLES, sampler=TWO_OF_TWENTY, releases=ResampleEach(1), relation=REPLACE),
+        lambda run: run.epsilon(Delta("1e-5")),
+    ),
+    "batches of a fixed size, samples": of(
+        evolve(NOISY, sampler=A_TENTH, releases=ResampleEach(4), relation=ZERO_OUT),
+        lambda run: run.epsilon(Delta("1e-5")),
+    ),
+    "batches of a fixed size, renyi": of(evolve(SAMPLES, sampler=A_TENTH, relation=REPLACE), lambda run: run.renyi(4)),
+    "batches cut down": of(
+        evolve(SAMPLES, sampler=CUT_DOWN, releases=ResampleEach(1)), lambda run: run.epsilon(Delta("1e-5"))
+    ),
+    "batches cut down, renyi": of(evolve(SAMPLES, sampler=CUT_DOWN), lambda run: run.renyi(4)),
+    "batches cut down, replaced": of(
+        evolve(NOISY, sampler=evolve(CUT_DOWN, at_most=Public(True)), relation=REPLACE), lambda run: run.pure()
+    ),
     "risk": of(evolve(SAMPLES, sampler=Full()), certdp.risk),
     "risk, pure": of(NOISY, lambda run: RATES[:1]),
     "risk, by orders": of(LATTICE, lambda run: RATES[:1]),
@@ -1630,6 +1651,46 @@ def with_a_cost(body: Body) -> Body:
     return altered
 
 
+FIXED = {"most": None, "data_size": None, "bounded": False}
+
+
+def rounded_to_nothing(body: Body) -> Body:
+    """Without the rounding of a rate, which batches do not have."""
+    altered = put(body, ("parts", 0, "rounding"), "0")
+    name = "part 1: relative rounding of probability and weight"
+    altered["assumptions"] = [item for item in altered["assumptions"] if item["name"] != name]
+    return altered
+
+
+def by_batches(body: Body, options: dict[str, str], batches: dict[str, Any] | None) -> Body:
+    """Of the sampler fixed-batches, whether or not the certificate says that batches are drawn as a whole."""
+    altered = rounded_to_nothing(body)
+    part = altered["parts"][0]
+    part["sampler"] |= {"name": "fixed-batches", "options": options}
+    told = [item for item in altered["assumptions"] if "poisson" not in item["name"] and "sampler" not in item["name"]]
+    stated = {
+        "evidence of sampler fixed-batches": "proved",
+        **{f"sampler.{key}": text for key, text in options.items()},
+    }
+    altered["assumptions"] = told + [{"name": f"part 1: {name}", "value": value} for name, value in stated.items()]
+    if batches is not None:
+        part["batches"] = batches
+    return altered
+
+
+def of_size(body: Body, batches: dict[str, Any]) -> Body:
+    """Of batches as given, with the assumption that they need."""
+    altered = put(body, ("parts", 0, "batches"), batches)
+    told = [item for item in altered["assumptions"] if not item["name"].endswith("number of records")]
+    name = "largest number of records" if batches["bounded"] else "number of records"
+    return {**altered, "assumptions": [*told, {"name": f"part 1: {name}", "value": str(batches["data_size"])}]}
+
+
+def in_groups(body: Body) -> Body:
+    altered = {**put(body, ("claim", "group"), 2), "theorem": f"{body['theorem']} and group privacy"}
+    return {**altered, "assumptions": [*altered["assumptions"], {"name": "group size", "value": "2"}]}
+
+
 def by_dpis(body: Body) -> Body:
     altered = copy.deepcopy(body)
     options = {"batch": "1", "norm_sum": "10", "clip": "1"}
@@ -1696,6 +1757,95 @@ FOR_ONE_REASON: dict[str, tuple[str, Callable[[Body], Body], str]] = {
         "renyi",
         lambda body: put(body, ("claim", "unit"), "element"),
         "the assumptions must state 'each record of the matrix is one element'",
+    ),
+    "batches of a fixed size, one record fewer": (
+        "batches of a fixed size",
+        lambda body: put(body, ("claim", "relation"), "add-remove"),
+        "batches of a fixed size tell the number of records",
+    ),
+    "a Poisson proof quoted for batches of a fixed size": (
+        "replaced",
+        lambda body: by_batches(body, {"rate": "1/10"}, None),
+        "certificates of fixed-batches sampling are of another kind",
+    ),
+    "a Poisson proof quoted for batches of a fixed size, as such": (
+        "replaced",
+        lambda body: by_batches(body, {"rate": "1/10"}, FIXED),
+        "was not proven by hockey-stick",
+    ),
+    "batches of a sampler that draws each record apart": (
+        "replaced",
+        lambda body: put(
+            rounded_to_nothing(body), ("parts", 0), body["parts"][0] | {"batches": FIXED, "rounding": "0"}
+        ),
+        "certificates of poisson sampling are of another kind",
+    ),
+    "batches of a fixed size with weights": (
+        "batches of a fixed size",
+        lambda body: put(of_others(body), ("parts", 0, "weighted"), True),
+        "of batches drawn as a whole nothing but one rate without weights is proven",
+    ),
+    "batches at a rate that depends on records": (
+        "batches of a fixed size",
+        lambda body: put(of_others(body), ("parts", 0, "rate"), ["minimum", ["constant", "1/10"], ["norm", "2"]]),
+        "of batches drawn as a whole nothing but one rate without weights is proven",
+    ),
+    "batches of part of a record": (
+        "batches of a fixed size",
+        lambda body: of_size(of_others(body), {"most": None, "data_size": 21, "bounded": False}),
+        "batches of a fixed size are a share of the number of records",
+    ),
+    "batches of a fixed size of an unknown number of records": (
+        "batches of a fixed size",
+        lambda body: of_size(of_others(body), {"most": None, "data_size": 20, "bounded": True}),
+        "batches of a fixed size are a share of the number of records",
+    ),
+    "batches cut down to more than there are": (
+        "batches cut down",
+        lambda body: of_size(of_others(body), {"most": 21, "data_size": 20, "bounded": False}),
+        "must state the number of records, which is at least the largest batch",
+    ),
+    "batches cut down of an unknown number of records": (
+        "batches cut down",
+        lambda body: put(of_others(body), ("parts", 0, "batches", "data_size"), None),
+        "must state the number of records, which is at least the largest batch",
+    ),
+    "batches cut down of more records than are assumed": (
+        "batches cut down",
+        lambda body: put(of_others(body), ("parts", 0, "batches", "data_size"), 19),
+        "the assumptions must state 'part 1: number of records' as '19'",
+    ),
+    "batches of up to as many records": (
+        "batches cut down",
+        lambda body: of_size(of_others(body), {"most": 3, "data_size": 20, "bounded": True}),
+        "was not proven by hockey-stick",
+    ),
+    "batches cut down quoted for replacement": (
+        "batches cut down",
+        lambda body: put(body, ("claim", "relation"), "replace"),
+        "was not proven by hockey-stick",
+    ),
+    "batches cut down that draw all": (
+        "batches cut down",
+        lambda body: put(
+            put(of_others(body), ("parts", 0, "rate"), ["constant", "1"]), ("parts", 0, "cover", "rate"), "1"
+        ),
+        "Poisson samples that are cut down have a rate below 1",
+    ),
+    "groups of records that are removed from a number that is declared": (
+        "batches cut down",
+        in_groups,
+        "a number of records that one may be missing from says nothing about groups of them",
+    ),
+    "users of batches": (
+        "batches of a fixed size",
+        lambda body: of_users(2)(put(body, ("claim", "unit"), "user")),
+        "batches drawn as a whole are known about one record",
+    ),
+    "batches of a loss of which only rho is known": (
+        "batches of a fixed size",
+        only_concentrated,
+        "what losses of the family zero-concentrated say about batches drawn as a whole is not known",
     ),
     "a cost of constants about replaced records": (
         "replaced",

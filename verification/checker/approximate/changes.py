@@ -25,8 +25,9 @@ from typing import Any, Final
 from ..budget import Budget
 from ..intervals import Arithmetic, upper_end
 from ..verdict import Refused
+from .batches import drawn_together
 from .cover import Corner
-from .factors import EXCHANGED, GAUSSIAN, LAPLACE, MIXTURE, PURE, Change, Factor
+from .factors import EXCHANGED, GAUSSIAN, LAPLACE, MIXTURE, PURE, Batches, Change, Factor
 from .notions import gaussian_square, price_of_square
 
 RELATIONS: Final = ("add-remove", "replace", "zero-out")
@@ -35,15 +36,24 @@ ONE_RECORD: Final = Change()
 _ARITHMETIC: Final = Arithmetic(192)
 
 
-def change_of(claim: Mapping[str, Any], declared: str) -> Change:
+def change_of(claim: Mapping[str, Any], declared: str, drawn: Mapping[str, Any] | None = None) -> Change:
     """Give the change of the data that a claim is about, as one of records for which a loss is declared.
 
-    On a Poisson sample zeroing out a record leaves what removing it does.
+    On a Poisson sample zeroing out a record leaves what removing it does. `drawn` is how batches are drawn as a whole.
 
     Raises:
-        Refused: where a loss about replaced records is to say something about another change.
+        Refused: where a loss about replaced records is to say something about another change, and for a change about
+            which nothing is known of such batches.
     """
     relation, records = claim["relation"], claim.get("contributions", 1)
+    if drawn is not None:
+        most, size = drawn["most"], drawn["data_size"]
+        if declared != "add-remove" or records != 1:
+            raise Refused("batches drawn as a whole are known about one record, by what is lost where it is removed")
+        if most is None and relation == "add-remove":
+            raise Refused("batches of a fixed size tell the number of records: nothing is known of removing one")
+        batches = Batches(most, size, drawn["bounded"], kept=relation != "add-remove")
+        return Change(1, relation == "replace", batches)
     if declared == relation and records == 1:
         return ONE_RECORD
     if declared != "add-remove":
@@ -53,9 +63,14 @@ def change_of(claim: Mapping[str, Any], declared: str) -> Change:
 
 def by_changes(changes: Sequence[Change]) -> str:
     """Say by what else a claim about these changes follows."""
+    drawn = [(change, change.batches) for change in changes]
     ends = (
         (any(change.records > 1 for change in changes), "comonotone density ratios of a user's records"),
-        (any(change.replaced for change in changes), "countermonotone density ratios of replaced records"),
+        (
+            any(change.replaced and (batches is None or batches.most is not None) for change, batches in drawn),
+            "countermonotone density ratios of replaced records",
+        ),
+        (any(batches is not None for _, batches in drawn), "advanced joint convexity of batches drawn as a whole"),
     )
     return "".join(f" and {end}" for used, end in ends if used)
 
@@ -76,6 +91,8 @@ def changed(factor: Factor, change: Change, budget: Budget) -> Factor:
     """
     if change == ONE_RECORD or factor.null:
         return factor
+    if change.batches is not None:
+        return drawn_together(factor._replace(change=change))
     if factor.family in (LAPLACE, PURE):
         if change.records == 1:
             return factor._replace(family=EXCHANGED, parameter=factor.parameter * factor.together, together=1)

@@ -22,7 +22,7 @@ far as rho <= 1/((g + 1)s²), there is one maximum, and V <= 2·sup F; what lies
 Numbers are whole multiples of 2^-BITS with a bound of their error in these units, so that nothing depends on libraries.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from itertools import accumulate, pairwise
 from math import lcm
@@ -34,11 +34,13 @@ from mpmath import libmp
 from ..budget import Budget
 from ..intervals import NOTHING, ONE, UP, ZERO, Arithmetic, Interval, Mpf, at_most, floor_in_units
 from ..verdict import Refused
+from .batches import cases
 from .divergences import pi
-from .factors import GAUSSIAN, MIXTURE, REMOVE, Factor
-from .finite import outcomes, outcomes_of
+from .factors import GAUSSIAN, MIXTURE, REMOVE, SYMMETRISED, Factor
+from .finite import Outcome, outcomes, outcomes_of
 from .mixtures import beyond_of_mixture, grid_for_mixture, mixture_of, nodes_of_mixture, price_of_grid, price_of_nodes
-from .nodes import NODE, Grid, Nodes, Tilt, grid_for, nodes_on, shift_of
+from .nodes import NODE, Nodes, Tilt, grid_for, moment_of, nodes_on, shift_of
+from .symmetrised import lost_beyond, price_of_symmetrised, symmetrised_outcomes
 
 MOST_PLACES: Final = 50_000
 _PLACE: Final = 25_000
@@ -61,6 +63,11 @@ Complex = tuple[int, int]
 """Real and imaginary part in units of 2^-BITS."""
 
 
+def _never_beyond(_: Mpf) -> Mpf:
+    """Bound |phi| by 1."""
+    return ONE
+
+
 class Line(NamedTuple):
     """Where the moments are taken: c, h, the places, the shift of the dither, the cells of Laplace noise."""
 
@@ -76,12 +83,35 @@ class Line(NamedTuple):
         return self.step * self.places
 
 
+class _Places(NamedTuple):
+    """What a law's moments are made of: masses under the line's tilt, and the losses in the direction asked for.
+
+    The sum over the nodes differs from M, c and elsewhere on the line, by at most rule·M(c) + left_out; `beyond` bounds
+    |phi| from the line's end on, given a lower bound of M(c). `lost` bounds what the law has at infinity beside.
+    """
+
+    masses: Sequence[Interval]
+    losses: Sequence[Interval]
+    rule: Interval = NOTHING
+    left_out: Interval = NOTHING
+    beyond: Callable[[Mpf], Mpf] = _never_beyond
+    lost: Interval = NOTHING
+
+    @property
+    def total(self) -> Interval:
+        """Enclose the sum of the masses."""
+        total = NOTHING
+        for mass in self.masses:
+            total = _FINE.add(total, mass)
+        return total
+
+
 class _Part(NamedTuple):
     """One release on the line.
 
     `weights` are those of the nodes, in units, and add up to at most 1; `turns` are e^(i·h·loss) there. `error` bounds
     how far the ratio of the sums is from phi, in units beside those of the arithmetic; `log_moment` encloses log M(c),
-    `beyond` bounds |phi| from the line's end on.
+    `beyond` bounds |phi| from the line's end on; `lost` what the release has at infinity.
     """
 
     weights: list[int]
@@ -90,6 +120,7 @@ class _Part(NamedTuple):
     log_moment: Interval
     beyond: Mpf
     times: int
+    lost: Interval = NOTHING
 
 
 def delta_on_line(factors: Sequence[Factor], epsilon: Fraction, direction: str, line: Line, budget: Budget) -> Mpf:
@@ -116,7 +147,10 @@ def delta_on_line(factors: Sequence[Factor], epsilon: Fraction, direction: str, 
     cut = _FINE.multiply(left, _FINE.exp(falling))
     value = _FINE.add(_FINE.rational(Fraction(total + error, _ONE)), cut)
     scale = _FINE.divide(_FINE.rational(h / (c * (c + 1))), _FINE.multiply(_FINE.rational(Fraction(2)), pi(256)))
-    bound = _FINE.multiply(_FINE.multiply(value, scale), _FINE.exp(exponent)).hi
+    found = _FINE.multiply(_FINE.multiply(value, scale), _FINE.exp(exponent))
+    for part in parts:
+        found = _FINE.add(found, _FINE.multiply(_FINE.rational(Fraction(part.times)), part.lost))
+    bound = found.hi
     return bound if at_most(ZERO, bound) else ZERO
 
 
@@ -226,12 +260,49 @@ def _sum(parts: Sequence[_Part], square: Fraction, epsilon: Fraction, line: Line
 
 
 def _part(factor: Factor, direction: str, line: Line, budget: Budget) -> _Part:
-    """Place the nodes of a factor."""
-    return _PLACES_OF.get(factor.family, _finite)(factor, direction, line, budget)
+    """Place the nodes of a factor, of the mean of the cases that its releases may be in."""
+    found, times = cases(factor, budget), factor.samples
+    laws = [_PLACES_OF.get(case.factor.family, _finite)(case.factor, direction, line, budget) for case in found]
+    if len(found) == 1:
+        return _one_law(laws[0], line, times)
+    masses: list[Interval] = []
+    losses: list[Interval] = []
+    rule = left_out = lost = beyond = NOTHING
+    for (chance, _), law in zip(found, laws, strict=True):
+        masses += [_FINE.multiply(chance, mass) for mass in law.masses]
+        losses += law.losses
+        rule = _FINE.maximum(rule, law.rule)
+        left_out = _FINE.add(left_out, _FINE.multiply(chance, law.left_out))
+        lost = _FINE.add(lost, _FINE.multiply(chance, law.lost))
+        moment = _moment(law, law.total)
+        share = law.beyond(moment.lo)
+        beyond = _FINE.add(beyond, _FINE.multiply(_FINE.multiply(chance, moment), Interval(share, share)))
+
+    def share_beyond(mass: Mpf) -> Mpf:
+        share = _FINE.divide(beyond, Interval(mass, mass)).hi
+        return share if at_most(share, ONE) else ONE
+
+    return _one_law(_Places(masses, losses, rule, left_out, share_beyond, lost), line, times)
+
+
+def _one_law(law: _Places, line: Line, times: int) -> _Part:
+    """Give what is kept of a law on the line."""
+    weights, turns, missed, total = _placed(law.masses, law.losses, line)
+    hidden = _FINE.add(law.rule, _FINE.divide(law.left_out, total))
+    if not at_most(hidden.hi, _FINE.rational(Fraction(1, 100)).lo):
+        raise Refused("the moments could not be verified with nodes that far apart")
+    mass = _moment(law, total)
+    error = missed if hidden == NOTHING else 3 * (_units(hidden.hi) + 1) + missed
+    return _Part(weights, turns, error, _FINE.log(mass), law.beyond(mass.lo), times, law.lost)
+
+
+def _moment(law: _Places, total: Interval) -> Interval:
+    """Enclose M(c), from the sum over the nodes."""
+    return moment_of(total, law.rule, law.left_out)
 
 
 def _placed(
-    masses: Sequence[Interval], losses: Sequence[Interval], direction: str, line: Line
+    masses: Sequence[Interval], losses: Sequence[Interval], line: Line
 ) -> tuple[list[int], list[Complex], int, Interval]:
     """Give weights and turns of nodes with these masses under the line's tilt, and the sum of the masses.
 
@@ -242,7 +313,7 @@ def _placed(
     for mass in masses:
         total = _FINE.add(total, mass)
     weights, turns, missed = [], [], 0
-    step = _FINE.rational(line.step if direction == REMOVE else -line.step)
+    step = _FINE.rational(line.step)
     for mass, loss in zip(masses, losses, strict=True):
         share = _FINE.divide(mass, total)
         weight = _units(share.lo)
@@ -253,30 +324,49 @@ def _placed(
     return weights, turns, missed, total
 
 
-def _finite(factor: Factor, direction: str, line: Line, budget: Budget) -> _Part:
+def _towards(losses: Sequence[Interval], direction: str) -> list[Interval]:
+    """Give the losses in a direction: of adding a record they are those of removing it, negated."""
+    return list(losses) if direction == REMOVE else [_FINE.negate(loss) for loss in losses]
+
+
+def _tilted(found: Sequence[Outcome], power: Fraction) -> list[Interval]:
+    """Give the masses of outcomes times their ratios to a power."""
+    at = _FINE.rational(power)
+    return [_FINE.multiply(mass, _FINE.exp(_FINE.multiply(at, loss))) for mass, loss in found]
+
+
+def _finite(factor: Factor, direction: str, line: Line, budget: Budget) -> _Places:
     """Place the outcomes of a finite pair."""
     budget.spend(outcomes_of(factor, line.cells) * (_WAVE * line.places + NODE))
-    power = _FINE.rational(Tilt(direction, line.real_part, line.end).power)
     found = outcomes(factor, line.cells, _FINE)
-    losses = [loss for _, loss in found]
-    masses = [_FINE.multiply(mass, _FINE.exp(_FINE.multiply(power, loss))) for mass, loss in found]
-    weights, turns, missed, total = _placed(masses, losses, direction, line)
-    return _Part(weights, turns, missed, _FINE.log(total), ONE, factor.samples)
+    masses = _tilted(found, Tilt(direction, line.real_part, line.end).power)
+    return _Places(masses, _towards([loss for _, loss in found], direction))
 
 
-def _sampled_gaussian(factor: Factor, direction: str, line: Line, budget: Budget) -> _Part:
+def _symmetrised(factor: Factor, direction: str, line: Line, budget: Budget) -> _Places:
+    """Place the outcomes about a place of a batch that changes hands; it has one law for both directions."""
+    outcomes_most = line.cells + 2 * factor.together + 3
+    budget.spend(price_of_symmetrised(factor, line.cells) + outcomes_most * (_WAVE * line.places + NODE))
+    found = symmetrised_outcomes(factor, line.cells, _FINE)
+    masses = _tilted(found, Tilt(REMOVE, line.real_part, line.end).power)
+    return _Places(masses, [loss for _, loss in found], lost=lost_beyond(factor, _FINE))
+
+
+def _sampled_gaussian(factor: Factor, direction: str, line: Line, budget: Budget) -> _Places:
     """Place the nodes of the trapezoid rule."""
     shift, tilt = shift_of(factor), Tilt(direction, line.real_part, line.end)
     grid = grid_for(shift, tilt)
     budget.spend(grid.size * (_WAVE * line.places + NODE))
     nodes = nodes_on(grid, shift, factor.rate, tilt)
-    weights, turns, missed, total = _placed(nodes.masses, nodes.losses, direction, line)
-    error, mass = _verified(grid, missed, total)
-    beyond = _beyond(nodes, shift, tilt.power, mass.lo, line)
-    return _Part(weights, turns, error, _FINE.log(mass), beyond, factor.samples)
+    losses = _towards(nodes.losses, direction)
+
+    def beyond(mass: Mpf) -> Mpf:
+        return _beyond(nodes, shift, tilt.power, mass, line)
+
+    return _Places(nodes.masses, losses, grid.rule, grid.left_out, beyond)
 
 
-def _mixture(factor: Factor, direction: str, line: Line, budget: Budget) -> _Part:
+def _mixture(factor: Factor, direction: str, line: Line, budget: Budget) -> _Places:
     """Place the nodes of the trapezoid rule about several records; replaced, they have one law for both directions."""
     mixture = mixture_of(factor)
     direction = REMOVE if mixture.replaced else direction
@@ -285,21 +375,14 @@ def _mixture(factor: Factor, direction: str, line: Line, budget: Budget) -> _Par
     grid = grid_for_mixture(mixture, tilt)
     budget.spend(grid.size * _WAVE * line.places + price_of_nodes(mixture, grid))
     nodes = nodes_of_mixture(grid, mixture, tilt)
-    weights, turns, missed, total = _placed(nodes.masses, nodes.losses, direction, line)
-    error, mass = _verified(grid, missed, total)
-    beyond = beyond_of_mixture(nodes, mixture, tilt, mass.lo)
-    return _Part(weights, turns, error, _FINE.log(mass), beyond, factor.samples)
+
+    def beyond(mass: Mpf) -> Mpf:
+        return beyond_of_mixture(nodes, mixture, tilt, mass)
+
+    return _Places(nodes.masses, _towards(nodes.losses, direction), grid.rule, grid.left_out, beyond)
 
 
-def _verified(grid: Grid, missed: int, total: Interval) -> tuple[int, Interval]:
-    """Give the error of the weights in units, and the moment, from the sum over the nodes."""
-    hidden = _FINE.add(grid.rule, _FINE.divide(grid.left_out, total))
-    if not at_most(hidden.hi, _FINE.rational(Fraction(1, 100)).lo):
-        raise Refused("the moments could not be verified with nodes that far apart")
-    return 3 * (_units(hidden.hi) + 1) + missed, grid.moment(total)
-
-
-_PLACES_OF: Final = {GAUSSIAN: _sampled_gaussian, MIXTURE: _mixture}
+_PLACES_OF: Final = {GAUSSIAN: _sampled_gaussian, MIXTURE: _mixture, SYMMETRISED: _symmetrised}
 """What places the nodes of a family; those of others are outcomes."""
 
 

@@ -19,7 +19,7 @@ from mpmath import libmp
 from .. import intervals
 from ..intervals import NOTHING, ONE, ZERO, Arithmetic, Interval, Mpf, at_most, floor_in_units, magnitude
 from ..verdict import Refused
-from .factors import EXCHANGED, GAUSSIAN, LAPLACE, PURE, REMOVE, Factor
+from .factors import EXCHANGED, GAUSSIAN, LAPLACE, PURE, REMOVE, SYMMETRISED, TRUNCATED, TWO_RECORDS, Factor
 from .finite import exchanged_loss, outcomes
 
 _UNIT: Final = Interval(ONE, ONE)
@@ -35,6 +35,11 @@ def pure_loss(factors: Sequence[Factor], direction: str, arithmetic: Arithmetic)
             spent = exchanged_loss(factor, arithmetic)
         elif factor.family in (LAPLACE, PURE):
             spent = _amplified(factor, direction, arithmetic)
+        elif factor.family in (SYMMETRISED, TRUNCATED) and factor.base in (LAPLACE, PURE, TWO_RECORDS):
+            # of two records; of samples cut down more than either case loses
+            doubled = factor.family == TRUNCATED or factor.base == TWO_RECORDS
+            two = factor._replace(parameter=2 * factor.parameter) if doubled else factor
+            spent = _amplified(two, REMOVE, arithmetic)
         else:
             raise Refused(f"the family {factor.family} has no pure loss")
         total = arithmetic.add(total, arithmetic.multiply(arithmetic.rational(Fraction(factor.samples)), spent))
@@ -61,6 +66,8 @@ def delta_of_one(factors: Sequence[Factor], epsilon: Fraction, direction: str, a
         square = sum((f.parameter**2 * f.together * f.samples for f in factors), Fraction(0))
         return _gaussian(arithmetic.sqrt(arithmetic.rational(square)), arithmetic.rational(epsilon), arithmetic)
     only = factors[0]
+    if only.family == SYMMETRISED and only.samples == 1:  # of several the remove direction is not that of both orders
+        only, direction = only._replace(family=only.base), REMOVE
     if len(factors) == 1 and only.family == PURE and only.together == 1:
         return _responses(only, only.samples, arithmetic.rational(epsilon), direction, arithmetic)
     if len(factors) > 1 or only.samples > 1 or (only.together > 1 and only.family not in (GAUSSIAN, PURE)):
@@ -90,7 +97,7 @@ def _sampled(factor: Factor, epsilon: Fraction, direction: str, arithmetic: Arit
 
 def _exchanged(factor: Factor, epsilon: Interval, arithmetic: Arithmetic) -> Interval:
     """Enclose the delta of one release about a replaced record, at an epsilon of at least 0: one outcome tells."""
-    mass, loss = outcomes(factor, 0, arithmetic)[0]
+    mass, loss = outcomes(factor._replace(family=EXCHANGED), 0, arithmetic)[0]
     told = arithmetic.subtract(arithmetic.exp(loss), arithmetic.exp(epsilon))
     return arithmetic.multiply(mass, arithmetic.maximum(told, NOTHING))
 
@@ -104,6 +111,8 @@ def _delta(factor: Factor, epsilon: Interval, arithmetic: Arithmetic) -> Interva
     if factor.family == LAPLACE:
         half = arithmetic.multiply(arithmetic.subtract(epsilon, parameter), arithmetic.rational(Fraction(1, 2)))
         return arithmetic.maximum(arithmetic.negate(arithmetic.expm1(half)), NOTHING)
+    if factor.family == TWO_RECORDS:
+        return _exchanged(factor._replace(rate=Fraction(1)), epsilon, arithmetic)
     if factor.family == PURE:
         return _responses(factor._replace(rate=Fraction(1)), factor.together, epsilon, REMOVE, arithmetic)
     raise Refused(f"the family {factor.family} has no delta of its own")

@@ -13,14 +13,19 @@ DISCRETE_GAUSSIAN: Final = "discrete-gaussian"
 RENYI: Final = "renyi"
 MIXTURE: Final = "mixture"
 EXCHANGED: Final = "exchanged"
+SYMMETRISED: Final = "symmetrised"
+TRUNCATED: Final = "truncated"
+TWO_RECORDS: Final = "two-records"
 FAMILIES: Final = (GAUSSIAN, LAPLACE, PURE, ZERO_CONCENTRATED)
 """N(s, 1) and N(0, 1); Laplace(s, 1) and Laplace(0, 1); randomised response with epsilon; tau(a) <= rho*a.
 
 Beside them, on a lattice, discrete Gaussian noise about vectors as long as s standard deviations, and about 0; and any
 pair whose Renyi divergences are bounded at some orders. But for the fourth and this one all are symmetric: an
 involution of the outputs swaps the laws with and without the record.
-No certificate states the families `mixture` and `exchanged`, which follow from a change of the data (`changes`): normal
-noise about a sum of several records, and a pure loss of a record that another one replaces.
+No certificate states the families from `mixture` on, which follow from a change of the data (`changes`): normal noise
+about a sum of several records, and a pure loss of a record that another one replaces; and from how batches are drawn
+(`batches`): one place of a batch that changes hands, and Poisson samples that are cut down to a largest size; and a
+pure loss about two records, each of which is compared with neither.
 """
 SYMMETRIC: Final = (GAUSSIAN, LAPLACE, PURE, DISCRETE_GAUSSIAN)
 
@@ -47,11 +52,33 @@ class Bound(NamedTuple):
     tau: Fraction
 
 
+class Batches(NamedTuple):
+    """How batches are drawn as a whole: of a fixed size, or Poisson samples of which so many are kept at most.
+
+    `most` is that largest size, None for a fixed one; `size` is the number of records, or where it is `bounded` no less
+    than that. `kept` says that the change leaves this number as it is.
+    """
+
+    most: int | None
+    size: int | None
+    bounded: bool
+    kept: bool
+
+    @property
+    def one_step(self) -> bool:
+        """Whether it is known of one record less than that number, and not of one more that is missing."""
+        return not self.kept and not self.bounded
+
+
 class Change(NamedTuple):
-    """How many records change at once, and whether others take their place; they are added or removed otherwise."""
+    """How many records change at once, and whether others take their place; they are added or removed otherwise.
+
+    Where batches are drawn as a whole, it is known how.
+    """
 
     records: int = 1
     replaced: bool = False
+    batches: Batches | None = None
 
     @property
     def reach(self) -> int:
@@ -63,7 +90,8 @@ class Factor(NamedTuple):
     """Releases of one kind: `together` on each of `samples` fresh samples, each holding the record with this rate.
 
     The parameter of a curve is the largest of its bounds, which are in the order of their orders.
-    What other families lose about a change is that of one record; `change` is that of a mixture.
+    What other families lose about a change is that of one record; `change` is that of a mixture, or of batches, where
+    `base` is the family of one release.
     """
 
     family: str
@@ -74,6 +102,7 @@ class Factor(NamedTuple):
     lattice: Lattice | None = None
     curve: tuple[Bound, ...] = ()
     change: Change = Change()
+    base: str = ""
 
     @property
     def null(self) -> bool:

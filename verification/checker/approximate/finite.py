@@ -13,7 +13,8 @@ Q = te^(-js/n) with t = (r - 1)/(r + 1) for 0 < j < n; Q = (1 + t)/2 and e^-s(1 
 
 Replaced records (`changes`). With e^-e <= L <= e^e, A lies between l = 1 - q(1 - e^-e) and h = 1 + q(e^e - 1). The law
 on both with the mean 1 is above every law between them, and has h with probability r = 1/(1 + e^e). Turned round, h
-meets l in r, l meets h in r and l meets l in the rest.
+meets l in r, l meets h in r and l meets l in the rest. With q = 1 these are two records that are drawn for certain; of
+such a pair, sampled in its turn, w is 2e, 0 or -2e.
 """
 
 from fractions import Fraction
@@ -22,7 +23,7 @@ from typing import Final, NamedTuple
 
 from ..intervals import NOTHING, ONE, Arithmetic, Interval
 from ..verdict import Refused
-from .factors import EXCHANGED, LAPLACE, PURE, Factor
+from .factors import EXCHANGED, LAPLACE, PURE, TWO_RECORDS, Factor
 
 MOST_CELLS: Final = 4096
 _UNIT: Final = Interval(ONE, ONE)
@@ -45,7 +46,7 @@ def outcomes_of(factor: Factor, cells: int) -> int:
         return factor.together + 1
     if factor.family == LAPLACE and factor.together == 1 and cells:
         return cells + 1
-    if factor.family == EXCHANGED:
+    if factor.family in (EXCHANGED, TWO_RECORDS):
         return 3
     raise Refused(f"the loss distribution of {factor.family} releases on a sample is not known to the checker")
 
@@ -54,7 +55,10 @@ def outcomes(factor: Factor, cells: int, arithmetic: Arithmetic) -> list[Outcome
     """List the outcomes about a record that is in the data; those of a family that `outcomes_of` admits."""
     if factor.family == EXCHANGED:
         return _exchanged(factor, arithmetic)
-    drawn = _noise(factor, cells, arithmetic) if factor.family == LAPLACE else _responses(factor, arithmetic)
+    if factor.family == LAPLACE:
+        drawn = _noise(factor, cells, arithmetic)
+    else:
+        drawn = (_two_records if factor.family == TWO_RECORDS else _responses)(factor, arithmetic)
     rate, found = arithmetic.rational(factor.rate), []
     for mass, log_ratio in drawn:
         loss = arithmetic.rational(log_ratio)
@@ -74,6 +78,11 @@ def _responses(factor: Factor, arithmetic: Arithmetic) -> list[tuple[Interval, F
         mass = arithmetic.multiply(ways, arithmetic.multiply(none, arithmetic.exp(arithmetic.rational(-j * loss))))
         found.append((mass, (2 * j - k) * loss))
     return found
+
+
+def _two_records(factor: Factor, arithmetic: Arithmetic) -> list[tuple[Interval, Fraction]]:
+    certain = _exchanged(factor._replace(rate=Fraction(1)), arithmetic)
+    return [(mass, sign * factor.parameter) for (mass, _), sign in zip(certain, (2, 0, -2), strict=True)]
 
 
 def _noise(factor: Factor, cells: int, arithmetic: Arithmetic) -> list[tuple[Interval, Fraction]]:

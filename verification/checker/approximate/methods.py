@@ -7,8 +7,9 @@ from typing import Any, ClassVar, Final
 
 from .. import shapes
 from ..budget import Budget
-from ..intervals import INFINITY, NOTHING, ZERO, Arithmetic, Mpf, at_most
+from ..intervals import INFINITY, NOTHING, ZERO, Arithmetic, Interval, Mpf, at_most
 from ..verdict import Refused
+from .batches import cases
 from .contour import MOST_PLACES, Line, delta_on_line
 from .divergences import delta_of_one, pure_loss
 from .factors import DIRECTIONS, MIXTURE, PURE, Factor
@@ -105,12 +106,21 @@ class HockeyStick(Method):
 
     def delta(self, factors: Sequence[Factor], epsilon: Fraction, direction: str) -> Mpf:
         """Bound delta(epsilon) from above in one direction."""
+        if len(factors) != 1 or factors[0].samples != 1:
+            return self._of_one(factors, epsilon, direction).hi
+        total = NOTHING
+        for chance, factor in cases(factors[0], self._budget):
+            total = _ARITHMETIC.add(total, _ARITHMETIC.multiply(chance, self._of_one([factor], epsilon, direction)))
+        return total.hi
+
+    def _of_one(self, factors: Sequence[Factor], epsilon: Fraction, direction: str) -> Interval:
+        """Bound delta(epsilon) of what is one release."""
         if len(factors) == 1 and factors[0].family == MIXTURE and factors[0].samples == 1:
             self._budget.spend(price_of_one(factors[0]))
-            return delta_of_mixture(factors[0], epsilon, direction).hi
+            return delta_of_mixture(factors[0], epsilon, direction)
         responses = sum(factor.together * factor.samples for factor in factors if factor.family == PURE)
         self._budget.spend(_CLOSED_FORM + _RESPONSE * responses)
-        return delta_of_one(factors, epsilon, direction, _ARITHMETIC).hi
+        return delta_of_one(factors, epsilon, direction, _ARITHMETIC)
 
 
 class Renyi(Method):

@@ -23,6 +23,7 @@ from typing import Final
 from ..budget import Budget
 from ..intervals import INFINITY, NOTHING, ONE, Arithmetic, Interval, upper_end
 from ..verdict import Refused
+from .batches import cases, drawn_for_certain
 from .divergences import pure_loss
 from .factors import (
     DISCRETE_GAUSSIAN,
@@ -34,6 +35,8 @@ from .factors import (
     REMOVE,
     RENYI,
     SYMMETRIC,
+    SYMMETRISED,
+    TRUNCATED,
     ZERO_CONCENTRATED,
     Factor,
 )
@@ -84,6 +87,10 @@ class Moments:
         samples = arithmetic.rational(Fraction(factor.samples))
         if factor.family == MIXTURE:
             raise Refused("moments of normal noise about several records are not known to the checker")
+        if factor.family == TRUNCATED:
+            return arithmetic.multiply(samples, self._mean_of_cases(factor, order, direction))
+        if factor.family == SYMMETRISED:
+            return arithmetic.multiply(samples, self._drawn_for_certain(factor, order))
         if factor.family == EXCHANGED:
             return arithmetic.multiply(samples, self._exchanged(factor, order))
         if not factor.sampled:
@@ -99,11 +106,32 @@ class Moments:
             limit = self._two_outcomes(factor, order)
         most = arithmetic.minimum(most, limit) if limit is not None else most
         if factor.family in (LAPLACE, PURE):  # the pure loss after sampling says something as well
-            loss = pure_loss([factor._replace(samples=1)], REMOVE, arithmetic)
-            if loss.hi != INFINITY:
-                response = Factor(PURE, arithmetic.above(upper_end(loss)), Fraction(1), together=1, samples=1)
-                most = arithmetic.minimum(most, self._drawn(response, order))
+            most = arithmetic.minimum(most, self._of_pure_loss(factor, order))
         return arithmetic.multiply(samples, most)
+
+    def _of_pure_loss(self, factor: Factor, order: Fraction) -> Interval:
+        """Bound A of one sample by that of a randomised response."""
+        arithmetic = self.arithmetic
+        loss = pure_loss([factor._replace(samples=1)], REMOVE, arithmetic)
+        if loss.hi == INFINITY:
+            return Interval(NOTHING.lo, INFINITY)
+        response = Factor(PURE, arithmetic.above(upper_end(loss)), Fraction(1), together=1, samples=1)
+        return self._drawn(response, order)
+
+    def _drawn_for_certain(self, factor: Factor, order: Fraction) -> Interval:
+        """Bound A of one place of a batch by that of two records that are drawn for certain."""
+        most = self._drawn(drawn_for_certain(factor), order)
+        if factor.base == GAUSSIAN:
+            return most
+        return self.arithmetic.minimum(most, self._of_pure_loss(factor, order))
+
+    def _mean_of_cases(self, factor: Factor, order: Fraction, direction: str) -> Interval:
+        """Bound A where it is told which case a release is in: its exponential is the mean of theirs."""
+        arithmetic, total = self.arithmetic, NOTHING
+        for chance, case in cases(factor._replace(samples=1), self._budget):
+            grown = arithmetic.exp(self._samples(case, order, direction))
+            total = arithmetic.add(total, arithmetic.multiply(chance, grown))
+        return arithmetic.log(total)
 
     def _two_outcomes(self, factor: Factor, order: Fraction) -> Interval:
         """Bound A for add by that of the law with two outcomes that has the same A(2)."""

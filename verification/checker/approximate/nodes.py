@@ -58,10 +58,15 @@ class Grid(NamedTuple):
         return self.last - self.first + 1
 
     def moment(self, total: Interval) -> Interval:
-        """Enclose M(c), from the sum over the nodes: between total/(1 + rule) and (total + left_out)/(1 - rule)."""
-        low = _FINE.divide(total, _FINE.add(_UNIT, self.rule))
-        high = _FINE.divide(_FINE.add(total, self.left_out), _FINE.subtract(_UNIT, self.rule))
-        return Interval(low.lo, high.hi)
+        """Enclose M(c), from the sum over the nodes."""
+        return moment_of(total, self.rule, self.left_out)
+
+
+def moment_of(total: Interval, rule: Interval, left_out: Interval) -> Interval:
+    """Enclose M(c), from the sum over the nodes: between total/(1 + rule) and (total + left_out)/(1 - rule)."""
+    low = _FINE.divide(total, _FINE.add(_UNIT, rule))
+    high = _FINE.divide(_FINE.add(total, left_out), _FINE.subtract(_UNIT, rule))
+    return Interval(low.lo, high.hi)
 
 
 class Nodes(NamedTuple):

@@ -20,6 +20,7 @@ from typing import Final
 
 from ..intervals import NOTHING, ONE, Arithmetic, Interval, at_most
 from ..verdict import Refused
+from .batches import drawn_for_certain
 from .divergences import normal_cdf, pure_loss
 from .factors import DISCRETE_GAUSSIAN, EXCHANGED, GAUSSIAN, LAPLACE, MIXTURE, PURE, REMOVE, ZERO_CONCENTRATED, Factor
 
@@ -36,9 +37,10 @@ _MOST_DOUBLINGS: Final = 40
 
 def concentration(factor: Factor, arithmetic: Arithmetic) -> Interval:
     """Bound rho of a factor; the upper end counts."""
+    amplified, factor = factor, drawn_for_certain(factor)
     s, releases = factor.parameter, factor.together * factor.samples
     if factor.family in (GAUSSIAN, DISCRETE_GAUSSIAN, MIXTURE):
-        return arithmetic.rational((s * factor.change.reach) ** 2 * releases / 2)
+        return arithmetic.rational((s * _reach(factor)) ** 2 * releases / 2)
     if factor.family == ZERO_CONCENTRATED:
         return arithmetic.rational(s * releases)
     if factor.family == EXCHANGED:
@@ -48,13 +50,14 @@ def concentration(factor: Factor, arithmetic: Arithmetic) -> Interval:
         raise Refused(f"the family {factor.family} has no rho")
     one = _of_laplace(s, arithmetic) if factor.family == LAPLACE else _of_response(arithmetic.rational(s), arithmetic)
     most = arithmetic.multiply(arithmetic.rational(Fraction(factor.together)), one)
-    if factor.sampled:
-        most = arithmetic.minimum(most, _of_response(_amplified(factor, arithmetic), arithmetic))
+    if amplified.sampled:
+        most = arithmetic.minimum(most, _of_response(_amplified(amplified, arithmetic), arithmetic))
     return arithmetic.multiply(arithmetic.rational(Fraction(factor.samples)), most)
 
 
 def price_of_square(factor: Factor) -> int:
     """Give what `gaussian_square` takes from a budget."""
+    factor = drawn_for_certain(factor)
     if factor.family not in (LAPLACE, PURE, EXCHANGED):
         return 0
     return 2 * (_QUANTILE + _PER_NAT * min(ceil(factor.parameter * factor.together), _LONGEST))
@@ -62,9 +65,10 @@ def price_of_square(factor: Factor) -> int:
 
 def gaussian_square(factor: Factor, arithmetic: Arithmetic) -> Interval:
     """Bound mu² of a factor; the upper end counts."""
+    amplified, factor = factor, drawn_for_certain(factor)
     releases = factor.together * factor.samples
     if factor.family in (GAUSSIAN, MIXTURE):
-        return arithmetic.rational((factor.parameter * factor.change.reach) ** 2 * releases)
+        return arithmetic.rational((factor.parameter * _reach(factor)) ** 2 * releases)
     if factor.family == EXCHANGED:
         one = _square_of_response(_amplified(factor, arithmetic), arithmetic)
         return arithmetic.multiply(arithmetic.rational(Fraction(factor.samples)), one)
@@ -72,9 +76,14 @@ def gaussian_square(factor: Factor, arithmetic: Arithmetic) -> Interval:
         raise Refused(f"the family {factor.family} has no mu")
     one = _square_of_response(arithmetic.rational(factor.parameter), arithmetic)
     most = arithmetic.multiply(arithmetic.rational(Fraction(factor.together)), one)
-    if factor.sampled:
-        most = arithmetic.minimum(most, _square_of_response(_amplified(factor, arithmetic), arithmetic))
+    if amplified.sampled:
+        most = arithmetic.minimum(most, _square_of_response(_amplified(amplified, arithmetic), arithmetic))
     return arithmetic.multiply(arithmetic.rational(Fraction(factor.samples)), most)
+
+
+def _reach(factor: Factor) -> int:
+    """Count how many times as far as its parameter a factor moves an output."""
+    return factor.change.reach if factor.family == MIXTURE else 1
 
 
 def _amplified(factor: Factor, arithmetic: Arithmetic) -> Interval:

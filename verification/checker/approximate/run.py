@@ -72,19 +72,34 @@ def _loss(value: Any, where: str) -> None:
     (_OTHERS.get(family, _ANYWHERE) if type(family) is str else _ANYWHERE)(value, where)
 
 
-_PARTS: Final = shapes.sequence(
-    shapes.record(
-        mechanism=PART,
-        sampler=PART,
-        loss=_loss,
-        rate=shapes.anything,
-        weighted=shapes.flag,
-        rounding=shapes.not_negative,
-        resample=shapes.one_of("once", "each"),
-        steps=shapes.integer(1, _MOST_STEPS),
-        cover=shapes.anything,
-    )
+_PART: Final = {
+    "mechanism": PART,
+    "sampler": PART,
+    "loss": _loss,
+    "rate": shapes.anything,
+    "weighted": shapes.flag,
+    "rounding": shapes.not_negative,
+    "resample": shapes.one_of("once", "each"),
+    "steps": shapes.integer(1, _MOST_STEPS),
+    "cover": shapes.anything,
+}
+_EACH_APART: Final = shapes.record(**_PART)
+_TOGETHER: Final = shapes.record(
+    **_PART,
+    batches=shapes.record(
+        most=shapes.optional(shapes.integer(1, _MOST_STEPS)),
+        data_size=shapes.optional(shapes.integer(1, _MOST_STEPS)),
+        bounded=shapes.flag,
+    ),
 )
+
+
+def _part(value: Any, where: str) -> None:
+    """Accept a part, which states batches where they are drawn as a whole."""
+    (_TOGETHER if type(value) is dict and "batches" in value else _EACH_APART)(value, where)
+
+
+_PARTS: Final = shapes.sequence(_part)
 
 
 _UNITS: Final = ("record", "element", "user")
@@ -128,9 +143,11 @@ def check_composed(body: dict[str, Any], data: Data | None, budget: Budget) -> V
     if not 1 <= len(parts) <= _MOST_PARTS:
         raise Refused(f"parts must hold from 1 to {_MOST_PARTS} runs of releases")
     claimed = kind(claim, body["method"], Fraction(body["released_cost"]), budget)
-    changes = [change_of(claim, part["loss"]["relation"]) for part in parts]
+    changes = [change_of(claim, part["loss"]["relation"], part.get("batches")) for part in parts]
     if body["theorem"] != claimed.theorem:
         raise Refused(f"the theorem of this method is {claimed.theorem!a}")
+    if claimed.group > 1 and any(change.batches is not None and change.batches.one_step for change in changes):
+        raise Refused("a number of records that one may be missing from says nothing about groups of them")
     domain = None if claim["domain"] is None else Domain.of(claim["domain"])
     norms_matter = any(_uses_norms(part["loss"]["parameter"], part["rate"]) for part in parts)
     assumed = _hold_assumptions(body, claimed, domain, norms_matter=norms_matter)
@@ -162,11 +179,13 @@ def _prove_part(
         raise Refused(f"{where} uses a norm of the record, and there is no domain")
     if part["loss"]["relation"] == "replace" and (rate != pool.constant(1) or part["weighted"]):
         raise Refused(f"{where}: of a loss about replaced records nothing but drawing every record is proven")
+    if "batches" in part:
+        _hold_batches(part, where)
     others = [] if domain is None else domain.others(used)
     norms = norm_ranges(used, domain, others, _ARITHMETIC)
     _check_premises(pool, parameters, rate, norms, part["weighted"], where)
-    if rate == pool.constant(0):
-        drawn, weight = rate, pool.constant(1)  # a record that is never drawn has no weight
+    if rate == pool.constant(0) or "batches" in part:
+        drawn, weight = rate, pool.constant(1)  # a record that is never drawn has no weight, and places are exact
     else:
         drawn, weight = realised(pool, rate, part)
     spent = [pool.replace(root, {pool.variable(WEIGHT): weight}) for root in parameters]
@@ -182,6 +201,19 @@ def _prove_part(
     box = {rounding(of): intervals.UNIT for of in ("rate", "weight")} | sides
     is_curve = part["loss"]["family"] == RENYI
     return prove_cover(part["cover"], pool, spent, drawn, box, _ARITHMETIC, f"{where}.cover", is_curve=is_curve)
+
+
+def _hold_batches(part: dict[str, Any], where: str) -> None:
+    """Hold what batches drawn as a whole need: one rate, no weights, and a number of records that goes with them."""
+    most, size, bounded = (part["batches"][key] for key in ("most", "data_size", "bounded"))
+    constant = type(part["rate"]) is list and part["rate"][:1] == ["constant"]
+    if not constant or part["weighted"] or part["rounding"] != "0":
+        raise Refused(f"{where}: of batches drawn as a whole nothing but one rate without weights is proven")
+    rate = Fraction(part["rate"][1])
+    if most is None and (bounded or (size is not None and (rate * size).denominator != 1) or not rate):
+        raise Refused(f"{where}.batches of a fixed size are a share of the number of records, which is not a bound")
+    if most is not None and (size is None or most > size):
+        raise Refused(f"{where}.batches must state the number of records, which is at least the largest batch")
 
 
 def _at_orders(pool: Pool, parameter: int, loss: dict[str, Any], where: str) -> list[int]:
@@ -233,6 +265,8 @@ def _factor(part: dict[str, Any], corner: Corner) -> Factor:
     together, samples = (steps, 1) if part["resample"] == "once" and corner.rate < 1 else (1, steps)
     # short numbers above: what is lost grows with parameter and rate
     bounds, rate = tuple(map(_ARITHMETIC.above, corner.parameters)), _ARITHMETIC.above(corner.rate)
+    if "batches" in part:
+        rate = Fraction(part["rate"][1])  # how often batches are cut down is known of the rate itself
     loss, parameter = part["loss"], max(bounds)
     if loss["family"] == RENYI:
         curve = tuple(map(Bound, map(Fraction, loss["orders"]), bounds))
@@ -264,7 +298,9 @@ def _hold_assumptions(body: dict[str, Any], claimed: Composed, domain: Domain | 
     for number, part in enumerate(body["parts"], 1):
         place = f"part {number}: "
         loss = part["loss"]
-        hold_sampler(part["sampler"], part["rate"], part["weighted"], domain, relation=body["claim"]["relation"])
+        relation, batches = body["claim"]["relation"], part.get("batches")
+        hold_sampler(part["sampler"], part["rate"], part["weighted"], domain, relation=relation, batches=batches)
+        needed |= _size_assumed(batches, place)
         needed |= plugins_assumed(part, place) | hold_mechanism(
             part["mechanism"],
             loss["parameter"],
@@ -287,6 +323,14 @@ def _hold_assumptions(body: dict[str, Any], claimed: Composed, domain: Domain | 
         cost=body["released_cost"] != "0",
     )
     return hold_assumptions(body, needed)
+
+
+def _size_assumed(batches: dict[str, Any] | None, place: str) -> dict[str, str]:
+    """Give what batches drawn as a whole need stated about the number of records."""
+    if batches is None or batches["data_size"] is None:
+        return {}
+    name = "largest number of records" if batches["bounded"] else "number of records"
+    return {f"{place}{name}": str(batches["data_size"])}
 
 
 def _unit_assumed(claim: dict[str, Any]) -> dict[str, str]:

@@ -20,6 +20,7 @@ from certdp.verification.checker.approximate.factors import (
     MIXTURE,
     PURE,
     ZERO_CONCENTRATED,
+    Batches,
     Change,
     Factor,
     Lattice,
@@ -57,6 +58,41 @@ def test_a_loss_about_replaced_records_says_nothing_else(relation: str, contribu
         return
     with pytest.raises(Refused, match="says nothing about another change"):
         change_of(stated, "replace")
+
+
+def drawn(most: int | None, *, bounded: bool = False) -> dict[str, Any]:
+    return {"most": most, "data_size": 9, "bounded": bounded}
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "zero-out", "replace"])
+def test_batches_drawn_as_a_whole_are_known_about_one_record(relation: str) -> None:
+    kept, replaced = relation != "add-remove", relation == "replace"
+    found = change_of(claim(relation), "add-remove", drawn(3))
+    assert found == Change(1, replaced, Batches(3, 9, bounded=False, kept=kept))
+    if kept:
+        fixed = change_of(claim(relation, 1), "add-remove", drawn(None))
+        assert fixed == Change(1, replaced, Batches(None, 9, bounded=False, kept=True))
+    else:
+        with pytest.raises(Refused, match="tell the number of records: nothing is known of removing one"):
+            change_of(claim(relation), "add-remove", drawn(None))
+    for stated, declared in ((claim(relation, 2), "add-remove"), (claim(relation), "replace")):
+        with pytest.raises(Refused, match="batches drawn as a whole are known about one record"):
+            change_of(stated, declared, drawn(3))
+
+
+def test_groups_may_be_removed_where_the_number_of_records_is_a_bound_or_stays() -> None:
+    for kept in (False, True):
+        for bounded in (False, True):
+            assert Batches(3, 9, bounded, kept).one_step is (not kept and not bounded)
+
+
+def test_how_batches_are_drawn_is_told() -> None:
+    fixed, cut = (Change(1, True, Batches(most, 9, bounded=False, kept=True)) for most in (None, 3))
+    place, replaced = "advanced joint convexity of batches drawn as a whole", "countermonotone density ratios"
+    assert place in by_changes([fixed])
+    assert replaced not in by_changes([fixed])
+    assert place in by_changes([cut])
+    assert replaced in by_changes([cut])
 
 
 def factor(family: str, parameter: int = 3, rate: Fraction = HALF, together: int = 1) -> Factor:

@@ -259,7 +259,7 @@ def test_nodes_lighter_than_a_unit_are_left_out_and_counted() -> None:
     masses = [
         contour._FINE.rational(mass) for mass in (Fraction(1), Fraction(1, 4 * ONE), Fraction(3), Fraction(1, ONE**2))
     ]
-    weights, turns, missed, total = contour._placed(masses, [POINT] * 4, "remove", line(2))
+    weights, turns, missed, total = contour._placed(masses, [POINT] * 4, line(2))
     assert (len(weights), len(turns), missed) == (2, 2, 4)
     assert [round(Fraction(weight * 4, ONE)) for weight in weights] == [1, 3]
     assert Fraction(4) <= exact(total) <= 4 + Fraction(1, ONE)
@@ -277,7 +277,7 @@ def test_what_uncertain_masses_may_weigh_more_is_counted(width: Fraction) -> Non
         )
     )
     masses = [unsure, sure, faint]
-    weights, turns, missed, _ = contour._placed(masses, [POINT] * 3, "remove", line(2))
+    weights, turns, missed, _ = contour._placed(masses, [POINT] * 3, line(2))
     assert len(weights) == len(turns) == 2
     for x, y in product((Fraction(0), width), repeat=2):  # whatever the masses are
         total = 1 + x + y
