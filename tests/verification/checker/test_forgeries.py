@@ -1691,6 +1691,14 @@ def in_groups(body: Body) -> Body:
     return {**altered, "assumptions": [*altered["assumptions"], {"name": "group size", "value": "2"}]}
 
 
+def on_one_sample_of_all(body: Body) -> Body:
+    """Releases on one sample, with a cell that states a rate at which one sample is as good as many."""
+    altered = put(put(body, ("parts", 0, "resample"), "once"), ("parts", 0, "cover", "rate"), "1")
+    told = [item for item in altered["assumptions"] if item["name"] != "part 1: releases"]
+    steps = altered["parts"][0]["steps"]
+    return {**altered, "assumptions": [*told, {"name": "part 1: releases", "value": f"{steps}, on one sample"}]}
+
+
 def by_dpis(body: Body) -> Body:
     altered = copy.deepcopy(body)
     options = {"batch": "1", "norm_sum": "10", "clip": "1"}
@@ -1772,6 +1780,11 @@ FOR_ONE_REASON: dict[str, tuple[str, Callable[[Body], Body], str]] = {
         "replaced",
         lambda body: by_batches(body, {"rate": "1/10"}, FIXED),
         "was not proven by hockey-stick",
+    ),
+    "batches of a fixed size, drawn once and paid as drawn anew": (
+        "batches of a fixed size, samples",
+        on_one_sample_of_all,
+        "the loss distribution of laplace releases on a sample is not known to the checker",
     ),
     "batches of a sampler that draws each record apart": (
         "replaced",

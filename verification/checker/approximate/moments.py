@@ -37,6 +37,7 @@ from .factors import (
     SYMMETRIC,
     SYMMETRISED,
     TRUNCATED,
+    TWO_RECORDS,
     ZERO_CONCENTRATED,
     Factor,
 )
@@ -91,8 +92,8 @@ class Moments:
             return arithmetic.multiply(samples, self._mean_of_cases(factor, order, direction))
         if factor.family == SYMMETRISED:
             return arithmetic.multiply(samples, self._drawn_for_certain(factor, order))
-        if factor.family == EXCHANGED:
-            return arithmetic.multiply(samples, self._exchanged(factor, order))
+        if factor.family in (EXCHANGED, TWO_RECORDS):
+            return arithmetic.multiply(samples, self._of_outcomes(factor, order, direction))
         if not factor.sampled:
             return arithmetic.multiply(samples, self._drawn(factor, order))
         if factor.family == PURE and factor.together == 1:
@@ -165,6 +166,8 @@ class Moments:
                 arithmetic.rational(1 - share), arithmetic.expm1(arithmetic.rational(-order * s))
             )
             return arithmetic.multiply(together, arithmetic.log1p(arithmetic.add(towards, away)))
+        if factor.family != PURE:
+            raise Refused(f"moments of the family {factor.family} are not known to the checker")
         return arithmetic.multiply(together, self._response(factor._replace(rate=Fraction(1)), order, REMOVE))
 
     def _response(self, factor: Factor, order: Fraction, direction: str) -> Interval:
@@ -183,9 +186,10 @@ class Moments:
             total = arithmetic.add(total, arithmetic.multiply(absent, grown))
         return arithmetic.log1p(total)
 
-    def _exchanged(self, factor: Factor, order: Fraction) -> Interval:
-        """Enclose A of one release about a replaced record: the logarithm of the sum of Q·(P/Q)^a over outcomes."""
-        arithmetic, power, total = self.arithmetic, self.arithmetic.rational(order), NOTHING
+    def _of_outcomes(self, factor: Factor, order: Fraction, direction: str) -> Interval:
+        """Enclose A of one release on a sample from its outcomes: of Q·(M/Q)^a, or of Q·(M/Q)^(1-a) for add."""
+        arithmetic, total = self.arithmetic, NOTHING
+        power = arithmetic.rational(order if direction == REMOVE else 1 - order)
         for mass, loss in outcomes(factor, 0, arithmetic):
             grown = arithmetic.expm1(arithmetic.multiply(power, loss))
             total = arithmetic.add(total, arithmetic.multiply(mass, grown))

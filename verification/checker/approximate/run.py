@@ -261,12 +261,12 @@ def _added(factors: Iterable[Factor]) -> list[Factor]:
 
 def _factor(part: dict[str, Any], corner: Corner) -> Factor:
     steps = part["steps"]
-    # where every record is drawn, releases on one sample are as good as each on its own
-    together, samples = (steps, 1) if part["resample"] == "once" and corner.rate < 1 else (1, steps)
     # short numbers above: what is lost grows with parameter and rate
     bounds, rate = tuple(map(_ARITHMETIC.above, corner.parameters)), _ARITHMETIC.above(corner.rate)
     if "batches" in part:
         rate = Fraction(part["rate"][1])  # how often batches are cut down is known of the rate itself
+    # where every record is drawn, releases on one sample are as good as each on its own
+    together, samples = (steps, 1) if part["resample"] == "once" and rate < 1 else (1, steps)
     loss, parameter = part["loss"], max(bounds)
     if loss["family"] == RENYI:
         curve = tuple(map(Bound, map(Fraction, loss["orders"]), bounds))

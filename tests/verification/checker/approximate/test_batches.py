@@ -32,8 +32,9 @@ from certdp.verification.checker.approximate.factors import (
     Factor,
 )
 from certdp.verification.checker.approximate.methods import HockeyStick
+from certdp.verification.checker.approximate.moments import Moments
 from certdp.verification.checker.budget import Budget
-from certdp.verification.checker.intervals import Interval
+from certdp.verification.checker.intervals import Arithmetic, Interval
 from certdp.verification.checker.verdict import Refused
 
 LOSS = Fraction(3, 4)
@@ -238,6 +239,52 @@ def test_no_two_data_sets_are_told_apart_better_by_samples_cut_down(most: int, r
                 first, second = (with_record, other) if direction == REMOVE else (other, with_record)
                 assert lost(first, second, epsilon) <= bound + 1e-12
                 assert bound <= for_more + 1e-12
+
+
+def renyi(first: Mapping[int, Fraction], second: Mapping[int, Fraction], order: Fraction) -> float:
+    """(a - 1)·tau(a) of the noisy sums."""
+    logs = [np.log(sum(float(chance) * noisy(total) for total, chance in law.items())) for law in (first, second)]
+    return float(np.logaddexp.reduce(float(order) * logs[0] + float(1 - order) * logs[1]))
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "zero-out", "replace"])
+@pytest.mark.parametrize(("most", "rate"), [(1, "9/10"), (2, "1/2"), (4, "1/4")])
+@pytest.mark.parametrize("order", ["3/2", "4", "30000"])
+def test_no_moment_of_samples_cut_down_is_larger(most: int, rate: str, relation: str, order: str) -> None:
+    size, q, a = 4, Fraction(rate), Fraction(order)
+    of = factor(q, most, size, kept=relation != "add-remove", replaced=relation == "replace")
+    for others in product(VALUES, repeat=size - 1):
+        laws = [cut_down((*others, x), most, q) for x in VALUES]
+        ends_of = {"add-remove": [cut_down(others, most, q)], "zero-out": [laws[1]], "replace": laws}[relation]
+        for direction in DIRECTIONS:
+            most_told = float(ends(Moments(Arithmetic(128)).total([of], a, direction))[1])
+            for pair in product(laws, ends_of):
+                first, second = pair if direction == REMOVE else pair[::-1]
+                assert renyi(first, second, a) <= most_told * (1 + 1e-12) + 1e-12
+
+
+@pytest.mark.parametrize("order", ["3/2", "4", "30000"])
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_moments_of_two_records_on_a_sample_are_exact(order: str, direction: str) -> None:
+    """One has e^e times the mass of neither where the other has e^-e times it, with 1/(1 + e^e); or both have e^-e."""
+    loss, q, a = Fraction(3), mpmath.mpf(1) / 4, Fraction(order)
+    of = Factor(TWO_RECORDS, loss, Fraction(1, 4), 1, 1)
+    with mpmath.workprec(300):
+        high, low = mpmath.exp(3), mpmath.exp(-3)
+        rare = 1 / (1 + high)
+        masses = [(rare * high, rare * low), (rare * low, rare * high), ((1 - 2 * rare) * low,) * 2]
+        pairs = [(q * x + (1 - q) * y, y) for x, y in masses]
+        power = mpmath.mpf(a.numerator) / a.denominator
+        total = sum(x**power * y ** (1 - power) if direction == REMOVE else y**power * x ** (1 - power) for x, y in pairs)
+        low_end, high_end = ends(Moments(Arithmetic(192)).total([of], a, direction))
+        assert low_end <= mpmath.log(total) <= high_end
+        assert high_end - low_end <= mpmath.mpf(2) ** -100 * high_end
+
+
+@pytest.mark.parametrize("family", [TWO_RECORDS, "another"])
+def test_a_family_without_moments_of_its_own_is_not_taken_for_another(family: str) -> None:
+    with pytest.raises(Refused, match=f"moments of the family {family} are not known to the checker"):
+        Moments(Arithmetic(128))._drawn(Factor(family, LOSS, Fraction(1), 1, 1), Fraction(2))
 
 
 def test_cut_down_to_one_record_a_sample_is_no_poisson_sample() -> None:
