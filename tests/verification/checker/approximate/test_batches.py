@@ -84,10 +84,19 @@ def test_how_often_so_many_are_drawn(size: int, rate: str) -> None:
 def test_chances_that_are_too_much_work_are_refused() -> None:
     with pytest.raises(Refused, match="batches hold more than 131072 records"):
         module._at_least(2**40, 2**17 + 1, Fraction(1, 2), Budget())
+    with pytest.raises(Refused, match="work budget"):
+        module._at_least(2**40, 2**17, Fraction(1, 2), Budget(10**6))
     with pytest.raises(Refused, match="has more than 50000 terms"):
         module._at_least(10**6, 1, Fraction(1, 2), Budget())
     with pytest.raises(Refused, match="work budget"):
         module._at_least(10**6, 10**5, Fraction(1, 10), Budget(10**6))
+
+
+def test_a_chance_takes_as_many_terms_as_it_needs() -> None:
+    """From 5,000 of 10,000 on they halve at 6,667: as many as that have a price."""
+    module._at_least(10**4, 5000, Fraction(1, 2), Budget(5000 * module._PER_RECORD + 1700 * module._PER_TERM))
+    with pytest.raises(Refused, match="work budget"):
+        module._at_least(10**4, 5000, Fraction(1, 2), Budget(5000 * module._PER_RECORD + 1600 * module._PER_TERM))
 
 
 def sets_drawn(others: int, rate: Fraction) -> Iterator[tuple[tuple[int, ...], Fraction]]:
@@ -275,7 +284,8 @@ def test_moments_of_two_records_on_a_sample_are_exact(order: str, direction: str
         masses = [(rare * high, rare * low), (rare * low, rare * high), ((1 - 2 * rare) * low,) * 2]
         pairs = [(q * x + (1 - q) * y, y) for x, y in masses]
         power = mpmath.mpf(a.numerator) / a.denominator
-        total = sum(x**power * y ** (1 - power) if direction == REMOVE else y**power * x ** (1 - power) for x, y in pairs)
+        ordered = pairs if direction == REMOVE else [(y, x) for x, y in pairs]
+        total = sum(x**power * y ** (1 - power) for x, y in ordered)
         low_end, high_end = ends(Moments(Arithmetic(192)).total([of], a, direction))
         assert low_end <= mpmath.log(total) <= high_end
         assert high_end - low_end <= mpmath.mpf(2) ** -100 * high_end
@@ -307,8 +317,8 @@ def test_normal_noise_on_batches_of_a_fixed_size_is_exact(rate: str, epsilon: st
         return (1 - q) * known + q * mpmath.npdf(x, s) - mpmath.exp(level) * known
 
     crossing = mpmath.log((mpmath.exp(level) - 1 + q) / q) / (2 * s)
-    truth = mpmath.quad(gap, [crossing, crossing + 2, crossing + 6, 20])
     of = factor(Fraction(rate), None, None, kept=True, family=GAUSSIAN, parameter=Fraction(3, 2))
+    truth: Any = mpmath.quad(gap, [crossing, crossing + 2, crossing + 6, 20])
     for direction in DIRECTIONS:
         assert isclose(delta(of, Fraction(epsilon), direction), truth, rel_tol=1e-9)
 
