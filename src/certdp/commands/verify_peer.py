@@ -15,7 +15,7 @@ from ..accounting import units
 from ..accounting.errors import InvalidValue
 from ..accounting.exact import exact
 from ..accounting.notions import GaussianDP, Renyi, ZeroConcentrated
-from ..accounting.relations import ADD_REMOVE, REPLACE
+from ..accounting.relations import ADD_REMOVE, REPLACE, ZERO_OUT
 from ..durable.files import published
 from ..interoperation.claims import ClaimVerdict, Finding, judged, judged_in
 from ..runs.calibration import Budget
@@ -32,7 +32,7 @@ from .run_files import DescribedRun, described_run
 
 _OtherBound: TypeAlias = Renyi | ZeroConcentrated | GaussianDP
 _SIGNS = {"epsilon": "ε", "tau": "τ", "rho": "ρ", "mu": "μ"}
-_RELATIONS = {relation.name: relation for relation in (ADD_REMOVE, REPLACE)}
+_RELATIONS = {relation.name: relation for relation in (ADD_REMOVE, REPLACE, ZERO_OUT)}
 _EXIT_CODES = {Finding.HOLDS: 0, Finding.REFUTED: 1, Finding.UNDECIDED: 3}
 
 
@@ -167,7 +167,7 @@ def verify_peer(
     *,
     claim: ClaimOptions,
     relation: Annotated[
-        str, typer.Option(metavar="add-remove|replace", help="The change of the data that the claim is about.")
+        str, typer.Option(metavar="add-remove|replace|zero-out", help="The change of the data that the claim is about.")
     ] = ADD_REMOVE.name,
     certificate: CertificateFile = None,
     admission: Admission,

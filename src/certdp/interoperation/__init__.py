@@ -9,6 +9,9 @@ Nothing here imports another tool: their objects are known by their class names 
 """
 
 from .as_plan import plan_of as plan_of
+from .batch_events import SampledWithoutReplacement as SampledWithoutReplacement
+from .batch_events import SingleEpochTreeAggregation as SingleEpochTreeAggregation
+from .batch_events import TruncatedSubsampledGaussian as TruncatedSubsampledGaussian
 from .claims import ClaimVerdict as ClaimVerdict
 from .claims import Finding as Finding
 from .claims import judged as judged

@@ -31,6 +31,7 @@ from ..accounting.selection import (
     Repetitions,
     selected,
 )
+from .batch_events import EVENTS_OF_BATCHES
 from .event_fields import CHILD, COUNT_OR_NONE, DOWNWARDS, REALS_UPWARDS, UPWARDS, UPWARDS_OR_INFINITE
 from .events import EVERYTHING, NOTHING, RELEASES_AND_COMPOSITIONS, Event, an_event, composed, non_negative, within_one
 
@@ -320,6 +321,7 @@ class RepeatAndSelect(Event):
 
 EVENTS: tuple[type[Event], ...] = (
     *RELEASES_AND_COMPOSITIONS,
+    *EVENTS_OF_BATCHES,
     EpsilonDelta,
     ExponentialMechanism,
     PermuteAndFlip,

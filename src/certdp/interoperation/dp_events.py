@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 from attrs import NOTHING, Attribute, fields
 
 from ..accounting.errors import InvalidType, InvalidValue
-from ..accounting.relations import ADD_REMOVE, REPLACE, Change
+from ..accounting.relations import ADD_REMOVE, REPLACE, ZERO_OUT, Change
 from .described_events import EVENTS
 from .event_fields import Content
 from .events import Event
@@ -29,23 +29,15 @@ Opened: TypeAlias = tuple[str, Mapping[str, object]]
 
 _NAMES = "module_name", "class_name"  # of a named tuple, beside its fields
 _KNOWN = {event.name: event for event in EVENTS}
-_RELATIONS: dict[str, Change] = {"ADD_OR_REMOVE_ONE": ADD_REMOVE, "REPLACE_ONE": REPLACE}
+_RELATIONS: dict[str, Change] = {
+    "ADD_OR_REMOVE_ONE": ADD_REMOVE,
+    "REPLACE_ONE": REPLACE,
+    "REPLACE_SPECIAL": ZERO_OUT,
+}
 _NOT_COVERED = {
     "SampledWithReplacementDpEvent": (
-        "not covered: the pair of a batch drawn with replacement is missing; it will come with the amplification of "
-        "batches of a fixed size, beside that of Poisson samples in certdp.accounting.amplification"
-    ),
-    "SampledWithoutReplacementDpEvent": (
-        "not covered: the pair of a batch of a fixed size (Balle, Barthe, Gaboardi 2018) is missing; it will come "
-        "beside that of Poisson samples in certdp.accounting.amplification"
-    ),
-    "TruncatedSubsampledGaussianDpEvent": (
-        "not covered: the pair of a truncated batch (arXiv 2508.15089) is missing; it will come with that of batches "
-        "of a fixed size; Poisson sampling without truncation is covered"
-    ),
-    "SingleEpochTreeAggregationDpEvent": (
-        "not covered: it is stated for a record that is zeroed out, a relation that guarantees do not have yet; "
-        "until then state GaussianDpEvent with the noise multiplier over the square root of the tree's depth"
+        "not covered: the pair of a batch drawn with replacement is missing; it will come beside those of batches "
+        "without, in certdp.accounting.sampling.batches"
     ),
     "UnsupportedDpEvent": "not described: it stands for what nobody has described yet, and no accountant may take it",
 }
@@ -132,17 +124,14 @@ def write_event(event: Event, dp_accounting: Any) -> Any:
 def relation_named(relation: object) -> Change:
     """The neighbouring relation that a member of dp_accounting's `NeighboringRelation` stands for.
 
+    A record that is replaced by a special one, which adds nothing to a sum, is zeroed out.
+
     Raises:
-        InvalidValue: for REPLACE_SPECIAL and what else is not covered.
+        InvalidValue: for others.
     """
     name = getattr(relation, "name", relation)
     if not isinstance(name, str) or name not in _RELATIONS:
-        raise InvalidValue(
-            "relation",
-            name,
-            " or ".join(_RELATIONS),
-            "Replacing a record by a special one is another relation; account for adding and removing instead",
-        )
+        raise InvalidValue("relation", name, " or ".join(_RELATIONS))
     return _RELATIONS[name]
 
 

@@ -165,6 +165,31 @@ class _Several(Content):
 
 @final
 @frozen
+class _OneOrSeveral(Content):
+    """A field that holds a value or a list of values.
+
+    Attributes:
+        content: what each of them is.
+    """
+
+    content: Content
+
+    def read(self, place: str, value: object, event: ReadEvent) -> Any:
+        """Read a list of values as such, and everything else as one value."""
+        content = _Several(self.content) if isinstance(value, list | tuple) else self.content
+        return content.read(place, value, event)
+
+    def as_json(self, value: Any, event: WriteEvent) -> Any:
+        """Return the value, or the list of values, for JSON."""
+        return (_Several(self.content) if isinstance(value, tuple) else self.content).as_json(value, event)
+
+    def as_foreign(self, value: Any, event: WriteEvent) -> Any:
+        """Return the value, or the list of values, as the other library's."""
+        return (_Several(self.content) if isinstance(value, tuple) else self.content).as_foreign(value, event)
+
+
+@final
+@frozen
 class _Child(Content):
     """A field that holds an event."""
 
@@ -213,4 +238,5 @@ def _up(value: Enclosure) -> float:
 DOWNWARDS, UPWARDS = Real(_down), Real(_up)
 """Numbers of which the smaller, or the larger, loses more."""
 COUNT, CHILD, CHILDREN = _Count(), _Child(), _Children()
+COUNT_OR_COUNTS = _OneOrSeveral(COUNT)
 REALS_UPWARDS, COUNT_OR_NONE, UPWARDS_OR_INFINITE = _Several(UPWARDS), _Optional(COUNT), _OrInfinite(UPWARDS)

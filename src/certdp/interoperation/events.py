@@ -4,7 +4,7 @@ Each event has exactly one dominating pair per neighbouring relation. As in dp_a
 beforehand, and queries may depend on earlier results: every release is dominated by a pair that is fixed.
 
 Legend: a mechanism's noise multiplier is its noise over the bound C on the norm of what one record contributes, so
-that adding or removing a record moves the result by at most C, and replacing one by at most 2C.
+that adding, removing or zeroing out a record moves the result by at most C, and replacing one by at most 2C.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ from ..accounting.pairs import (
     changed,
     compose_pairs,
 )
-from ..accounting.relations import ADD_REMOVE, REPLACE, Change
+from ..accounting.relations import ADD_REMOVE, REPLACE, ZERO_OUT, Change
 from .event_fields import CHILD, CHILDREN, COUNT, DOWNWARDS, UPWARDS
 from .stated_run import StatedRun
 
 MOST_RELEASES = 10**18
 
-MOVED: dict[Change, int] = {ADD_REMOVE: 1, REPLACE: 2}
+MOVED: dict[Change, int] = {ADD_REMOVE: 1, ZERO_OUT: 1, REPLACE: 2}
 NOTHING = FinitePair((Fraction(1),), (Fraction(1),))
 EVERYTHING = FinitePair((Fraction(1), Fraction(0)), (Fraction(0), Fraction(1)))
 
@@ -91,7 +91,7 @@ class Event(ABC):
                 releases.
         """
         if relation not in MOVED:
-            raise InvalidType("relation", relation, "ADD_REMOVE or REPLACE")
+            raise InvalidType("relation", relation, "ADD_REMOVE, ZERO_OUT or REPLACE")
         if self.releases > MOST_RELEASES:
             raise InvalidValue("event", f"{self.releases} releases", f"at most {MOST_RELEASES}")
         pair, reached = self.pair(relation), self.reached(relation)
@@ -392,15 +392,17 @@ class PoissonSampled(Event):
         """The amplified pair; under replace, of sums with noise, the one that dominates both orientations.
 
         Raises:
-            InvalidValue: under replace, for other events on the sample: what they say of one record is not enough.
+            InvalidValue: but under add/remove, for other events on the sample than sums with noise: where a record that
+                is there in both data sets is not drawn, what they say of it is not enough.
         """
         if not self.sampling_probability:
             return NOTHING
+        if relation != ADD_REMOVE and self.sampling_probability < 1 and not adds_noise(self.event):
+            admissible = "ADD_REMOVE, for a sample of which other results than sums with noise are released"
+            raise InvalidValue("relation", relation.name, admissible)
         if relation == REPLACE and self.sampling_probability < 1:
             found = self._replaced()
-            if found is None:
-                admissible = "ADD_REMOVE, for a sample of which other results than sums with noise are released"
-                raise InvalidValue("relation", relation.name, admissible)
+            assert found is not None  # the pair of a record that is added is known to be that of a sum with noise
             return found
         return self.event.pair(relation).sampled(Enclosure.of(self.sampling_probability))
 
@@ -416,7 +418,7 @@ class PoissonSampled(Event):
 
     def _replaced(self) -> Pair | None:
         """The pair of one record replaced by another, from that of one that is added; None where none follows."""
-        if not _adds_noise(self.event):
+        if not adds_noise(self.event):
             return None
         return changed(self.event.pair(ADD_REMOVE), Enclosure.of(self.sampling_probability), replaced=True)
 
@@ -432,15 +434,15 @@ class PoissonSampled(Event):
         return self.event.releases
 
 
-def _adds_noise(event: Event) -> bool:
+def adds_noise(event: Event) -> bool:
     """Whether an event is about sums with noise alone, in which a record that is absent adds nothing."""
     match event:
         case Gaussian() | Laplace():
             return True
         case Composed():
-            return all(map(_adds_noise, event.events))
+            return all(map(adds_noise, event.events))
         case SelfComposed():
-            return _adds_noise(event.event)
+            return adds_noise(event.event)
     return False
 
 
