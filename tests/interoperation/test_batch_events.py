@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from certdp import Delta, Epsilon, InvalidValue
+from certdp.accounting.guarantees import for_groups
 from certdp.accounting.relations import ADD_REMOVE, REPLACE, ZERO_OUT, Change
 from certdp.interoperation import Event, event_from_json, event_to_json, read_event, write_event
 
@@ -85,6 +86,61 @@ def test_truncated_batches_cost_at_most_what_dp_accounting_says(batch: int, rela
     """σ = 1, q = 0.01, n = 1,000, 1,000 steps, δ = 1e-5: dp_accounting's values, which are sound."""
     steps = event("SelfComposed", count=1000, event=json.loads(event_to_json(truncated(batch))))
     assert steps.run(relation).epsilon(Delta("1e-5")).epsilon.upper <= published + 5e-5
+
+
+def sampled_delta(shift: float, rate: float, epsilon: float, *, added: bool) -> float:
+    """Of (1 − q)N(0, 1) + qN(s, 1) and N(0, 1), or of both exchanged, from that of N(s, 1)."""
+    if not added:
+        return rate * gaussian_delta(shift, math.log1p(math.expm1(epsilon) / rate))
+    before = -math.log1p(math.expm1(-epsilon) / rate) if -math.expm1(-epsilon) < rate else math.inf
+    return 0.0 if before == math.inf else rate * math.exp(epsilon - before) * gaussian_delta(shift, before)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 0.2, 0.5])
+def test_a_truncated_batch_is_the_mean_of_both_cases(epsilon: float) -> None:
+    """Of less than B others, Poisson's; else the record may take the place of one, and is two records from it."""
+    n, most, q = 20, 3, 0.25
+    full = 1 - sum(math.comb(n - 1, k) * q**k * (1 - q) ** (n - 1 - k) for k in range(most))
+    entering = most / n * (1 - sum(math.comb(n, k) * q**k * (1 - q) ** (n - k) for k in range(most + 1))) / full
+    found = truncated(most, rate=q, size=n, noise=2).run().delta(Epsilon(epsilon)).delta
+    exact = max(
+        (1 - full) * sampled_delta(0.5, q, epsilon, added=added)
+        + full * sampled_delta(1, entering, epsilon, added=added)
+        for added in (False, True)
+    )
+    assert found.upper == pytest.approx(exact, rel=1e-8)
+    included = (1 - full) * q + full * entering
+    assert found.lower == pytest.approx(
+        max(sampled_delta(0.5, included, epsilon, added=added) for added in (False, True)), rel=1e-8
+    )
+
+
+def test_groups_of_records_removed_from_a_number_that_is_declared_are_refused() -> None:
+    for run in (
+        truncated(5).run(),
+        event("SelfComposed", count=2, event=json.loads(event_to_json(truncated(5)))).run(),
+    ):
+        with pytest.raises(InvalidValue, match="their number is declared"):
+            for_groups(run.epsilon(Delta("1e-5")).guarantee, 2)
+    assert for_groups(truncated(5).run(REPLACE).epsilon(Delta("1e-5")).guarantee, 2).bound
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        lambda one: one,
+        lambda one: {"type": "SelfComposedDpEvent", "event": one, "count": 3},
+        lambda one: {"type": "ComposedDpEvent", "events": [GAUSSIAN, one]},
+        lambda one: {"type": "RepeatAndSelectDpEvent", "event": one, "mean": 2, "shape": 1},
+        lambda one: {"type": "PoissonSampledDpEvent", "sampling_probability": 1, "event": one},
+    ],
+)
+@pytest.mark.parametrize("inner", [truncated(5), fixed()])
+def test_of_a_poisson_sample_the_number_of_records_is_not_known(around: Any, inner: Event) -> None:
+    """What is proven of that number says nothing of such a sample."""
+    told = around(json.loads(event_to_json(inner)))
+    with pytest.raises(InvalidValue, match="for a Poisson sample: what it costs hangs on their number"):
+        event("PoissonSampled", sampling_probability=0.5, event=told)
 
 
 def stretches_that_hold_a_step(steps: int) -> int:

@@ -89,6 +89,11 @@ class SampledWithoutReplacement(Event):
         return _reached_on_a_batch(self._batches, self.event.pair(ADD_REMOVE), relation)
 
     @property
+    def is_of_counted_records(self) -> bool:
+        """Return True: what a batch costs hangs on how many records there are."""
+        return True
+
+    @property
     def assumptions(self) -> tuple[Assumption, ...]:
         """How batches are drawn, and what the event assumes."""
         stated = f"{self.sample_size} of {self.source_dataset_size}"
@@ -150,10 +155,17 @@ class TruncatedSubsampledGaussian(Event):
         return _reached_on_a_batch(self._batches, self._noise.pair(ADD_REMOVE), relation)
 
     @property
+    def is_of_counted_records(self) -> bool:
+        """Return True: what a batch costs hangs on how many records there are."""
+        return True
+
+    @property
     def assumptions(self) -> tuple[Assumption, ...]:
-        """How batches are drawn, clipping, and noise as declared."""
+        """The number of records, how batches are drawn, clipping, and noise as declared."""
         size = f"at most {self.truncated_batch_size} of {self.dataset_size}, drawn at {self.sampling_probability}"
-        return Assumption("Poisson samples that are cut to a size at random", size), *self._noise.assumptions
+        cut = Assumption("Poisson samples that are cut to a size at random", size)
+        counted = self._batches.assumptions if self.sampling_probability else ()
+        return *counted, cut, *self._noise.assumptions
 
 
 def _counts(value: Any) -> Any:

@@ -307,6 +307,11 @@ class RepeatAndSelect(Event):
         return self.event.reached(relation) if self.mean == 1 and self.shape is not None else None
 
     @property
+    def inner(self) -> tuple[Event, ...]:
+        """The event that is repeated."""
+        return (self.event,)
+
+    @property
     def assumptions(self) -> tuple[Assumption, ...]:
         """How often it is repeated, and the assumptions of the event."""
         return Assumption("the best of results, of which it is not told how many there are", str(self._repetitions)), *(

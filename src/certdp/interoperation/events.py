@@ -80,6 +80,16 @@ class Event(ABC):
         """How many results the tree describes."""
         return 1
 
+    @property
+    def inner(self) -> tuple[Event, ...]:
+        """The events that it is made of."""
+        return ()
+
+    @property
+    def is_of_counted_records(self) -> bool:
+        """Whether it is understood of a public number of records alone, which a Poisson sample does not have."""
+        return any(event.is_of_counted_records for event in self.inner)
+
     def run(self, relation: Change = ADD_REMOVE) -> StatedRun:
         """The whole tree as a run to ask ε and δ of.
 
@@ -330,6 +340,11 @@ class SelfComposed(Event):
         return None if once is None else _repeated(once, self.count)
 
     @property
+    def inner(self) -> tuple[Event, ...]:
+        """The event that is repeated."""
+        return (self.event,)
+
+    @property
     def assumptions(self) -> tuple[Assumption, ...]:
         """The assumptions of the event that is repeated."""
         return self.event.assumptions
@@ -363,6 +378,11 @@ class Composed(Event):
         return composed(known) if known or not self.events else None
 
     @property
+    def inner(self) -> tuple[Event, ...]:
+        """The events in order."""
+        return self.events
+
+    @property
     def assumptions(self) -> tuple[Assumption, ...]:
         """The assumptions of all events, each stated once."""
         return _together(event.assumptions for event in self.events)
@@ -387,6 +407,11 @@ class PoissonSampled(Event):
 
     sampling_probability: Fraction = field(converter=rational, validator=within_one, metadata={"content": UPWARDS})
     event: Event = field(validator=an_event, metadata={"content": CHILD})
+
+    def __attrs_post_init__(self) -> None:
+        if self.event.is_of_counted_records and 0 < self.sampling_probability < 1:
+            admissible = "an event of however many records, for a Poisson sample: what it costs hangs on their number"
+            raise InvalidValue("event", self.event.name, admissible)
 
     def pair(self, relation: Change) -> Pair:
         """The amplified pair; under replace, of sums with noise, the one that dominates both orientations.
@@ -421,6 +446,11 @@ class PoissonSampled(Event):
         if not adds_noise(self.event):
             return None
         return changed(self.event.pair(ADD_REMOVE), Enclosure.of(self.sampling_probability), replaced=True)
+
+    @property
+    def inner(self) -> tuple[Event, ...]:
+        """The event on the sample."""
+        return (self.event,)
 
     @property
     def assumptions(self) -> tuple[Assumption, ...]:
