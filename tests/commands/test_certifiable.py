@@ -352,5 +352,5 @@ def test_every_loss_is_stated_or_refused_by_name() -> None:
     for name, kind in found.items():
         stated = approximate.stated_losses.dispatch(kind) is not approximate.stated_losses.dispatch(losses.Loss)
         assert stated, name
-    with pytest.raises(InvalidValue, match="FamilyLoss"):  # of a family without a pure loss nothing is known
-        approximate.stated_losses(losses.FamilyLoss(Constant(Fraction(1)), LaplacePair))
+    with pytest.raises(InvalidValue, match="FamilyLoss"):  # of a family of its own without a pure loss nothing is known
+        approximate.stated_losses(losses.FamilyLoss(Constant(Fraction(1)), lambda end: LaplacePair(end)))

@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import singledispatch
-from heapq import heappop, heappush
 from itertools import product
 from typing import NamedTuple, TypeAlias, cast, final
 
@@ -30,7 +29,7 @@ from ...accounting.expressions import ORDER, Constant, Expression, Symbol, Varia
 from ...accounting.expressions import Range as Side
 from ...accounting.expressions.suprema import supremum
 from ...accounting.notions import APPROXIMATE, Approximate
-from ...accounting.pairs import RandomisedResponsePair
+from ...accounting.pairs import GaussianPair, LaplacePair, RandomisedResponsePair
 from ...accounting.pairs.rounded_normal import LatticeNoise
 from ...accounting.relations import ADD_REMOVE, REPLACE, Direction, Unit, contributions_of
 from ...accounting.sampling.batches import TruncatedPoisson
@@ -50,7 +49,8 @@ from ...accounting.sampling.losses import (
 from ...accounting.sampling.rate import SamplingRate
 from ...accounting.sampling.releases import Releases, SampleOnce
 from ...accounting.sampling.theorem_6 import realised
-from ..checker import NOT_PROVEN, check
+from ..checker import check
+from .approach import Approach, Trial, Unproven, excess_of, falling, least, told
 from .grouping import groups
 from .lines import Cases, Finite, Gaussian, Line, Mixture, Release, SampledGaussian, line_for, log_moment, work_on
 from .plugin_statements import PluginStatement
@@ -81,10 +81,7 @@ _SHARP = 9e-7
 _CELLS = tuple(2**k for k in range(5, 13))
 _MOST_CELLS = 4096
 _SHARES = {Direction.ADD: 0.5, Direction.REMOVE: 1.0}  # of the work that is left; often little does for the first
-_LINE_LADDER = (1.0, 2.0, 8.0, 64.0)  # a check takes seconds
-"""How many times what a line is estimated to raise its answer by is tried."""
-_LADDER = (0.0, 2.0**-51, 1e-11, 1e-9, 1e-7, 1e-5, 1e-3, 1e-2, 0.1, 1.0)
-"""By how much more than its start a method is tried, relatively."""
+_MOST_CHECKS, _MOST_ON_LINES = 16, 8  # on lines a check takes seconds
 
 
 @final
@@ -209,9 +206,15 @@ def _(loss: RenyiLoss) -> tuple[StatedLoss, ...]:
 
 @stated_losses.register
 def _(loss: FamilyLoss) -> tuple[StatedLoss, ...]:
-    if loss.pure is None:
-        return stated_losses.dispatch(Loss)(loss)
-    return (StatedLoss("pure", loss.pure.epsilon),)
+    known = _FAMILIES.get(loss.family) if isinstance(loss.family, type) else None
+    stated = (*(() if known is None else (StatedLoss(known, loss.of),)),)
+    if loss.pure is not None and known != "pure":
+        stated = *stated, StatedLoss("pure", loss.pure.epsilon)
+    return stated or stated_losses.dispatch(Loss)(loss)
+
+
+_FAMILIES: Mapping[type, str] = {GaussianPair: "gaussian", LaplacePair: "laplace", RandomisedResponsePair: "pure"}
+"""What certificates call the pairs of a family that a plugin supplies."""
 
 
 @final
@@ -522,14 +525,22 @@ class _Proposal:
         theorem: what it rests on.
         parameters: what it needs to be told at (ε, δ).
         start: the ε or δ from which on it may prove something; at least the answer.
-        ladder: by how much more than its start it is tried, relatively.
+        slope: by about how much log δ falls as ε grows, where that is known.
+        most: how many checks may be made.
     """
 
     name: str
     theorem: str
     parameters: Callable[[Fraction, Fraction], Json | None]
     start: float
-    ladder: Sequence[float] = _LADDER
+    slope: float | None = None
+    most: int = _MOST_CHECKS
+
+    def approach(self, question: _Question) -> Approach:
+        """The numbers at which it is tried."""
+        if question.delta is None:
+            return Approach(self.start, told, self.most, limit=1.0)
+        return Approach(self.start, falling(self.slope), self.most)
 
 
 Stated: TypeAlias = tuple[Json, Sequence[Json]]
@@ -601,7 +612,7 @@ def certified_by_filter(run: RunStatement, order: Fraction, epsilon: Fraction, d
         "certificate",
         "an adaptive run that the checker does not prove to be within its budget",
         "releases within (ε, δ) at the filter's order",
-        f"It says: {found}. Leave the certificate out",
+        f"It says: {found.reason}. Leave the certificate out",
     )
 
 
@@ -632,27 +643,18 @@ def searched(
     share: float = 1.0,
 ) -> Certified | str:
     """Try the methods at the answer, then always the smallest number left, until the checker proves one; or why not."""
-    reason = ""
-    questions = [_Question(run, body, stated, epsilon, delta, max(answer, 0.0), share) for body, stated in bodies]
-    proposals = enumerate((question, proposal) for question in questions for proposal in _proposals(question))
-    trials: list[tuple[float, int, int, _Question, _Proposal]] = []
-    while True:
-        # next to the answer the first that is proven will do: the others need not be worked out
-        at_answer = trials and trials[0][0] <= trials[0][3].answer * (1 + 2 * _SHARP)
-        if not at_answer and (further := next(proposals, None)) is not None:
-            place, (question, proposal) = further
-            heappush(trials, (proposal.start, place, 0, question, proposal))
-            continue
-        if not trials:
-            return reason
-        _, place, rung, question, proposal = heappop(trials)
-        found = _attempt(question, proposal, proposal.ladder[rung])
-        if isinstance(found, Certified):
-            return found
-        reason = found or reason
-        if NOT_PROVEN in found and rung + 1 < len(proposal.ladder):  # a larger number may help
-            further_up = proposal.start * (1 + proposal.ladder[rung + 1])
-            heappush(trials, (further_up, place, rung + 1, question, proposal))
+    answer = max(answer, 0.0)
+    questions = [_Question(run, body, stated, epsilon, delta, answer, share) for body, stated in bodies]
+    return least((_trial(question, way) for question in questions for way in _proposals(question)), answer)
+
+
+def _trial(question: _Question, proposal: _Proposal) -> Trial[Certified]:
+    """A method at the numbers that it is tried at."""
+
+    def attempt(number: float) -> Certified | Unproven:
+        return _sealed(question.body, proposal, *question.claimed(number))
+
+    return Trial(proposal.approach(question), attempt)
 
 
 SPARES = (_SPARED, _LOOSE, Fraction(0))
@@ -676,28 +678,22 @@ def bodies_of(
         yield [({**body, "parts": parts}, body["parts"]) for body in ways for parts in _raised(body["parts"])]
 
 
-def _attempt(question: _Question, proposal: _Proposal, step: float) -> Certified | str:
-    """A certificate a step above the proposal's start, or why the checker refuses it."""
-    epsilon, delta = question.claimed(proposal.start * (1 + step))
-    return _sealed(question.body, proposal, epsilon, delta)
-
-
-def _sealed(body: Json, proposal: _Proposal, epsilon: Fraction, delta: Fraction) -> Certified | str:
+def _sealed(body: Json, proposal: _Proposal, epsilon: Fraction, delta: Fraction) -> Certified | Unproven:
     """A certificate of (ε, δ), or why the checker refuses it."""
-    parameters = proposal.parameters(epsilon, delta)
+    parameters, asked = proposal.parameters(epsilon, delta), delta
     if parameters is None:
-        return ""
+        return Unproven("", None)
     theorem, group = proposal.theorem, body["claim"].get("group", 1)
     if group > 1:
         theorem, epsilon, delta = f"{theorem}{OF_GROUPS}", epsilon * group, _of_group(epsilon, delta, group)
     if delta >= 1:
-        return "delta of such groups is 1: state a smaller one" if group > 1 else ""
+        return Unproven("delta of such groups is 1: state a smaller one" if group > 1 else "", None)
     claim = {**body["claim"], "epsilon": ratio_text(epsilon), "delta": ratio_text(delta)}
     method = {"name": proposal.name, **parameters}
     content = sealed({**body, "claim": claim, "theorem": theorem, "method": method})
     verdict = check(content)
     if not verdict.accepted:
-        return verdict.reason
+        return Unproven(verdict.reason, None if verdict.proven is None else excess_of(verdict.proven, asked))
     return Certified(content, {"epsilon": epsilon, "delta": delta}, proposal.name)
 
 
@@ -743,12 +739,11 @@ def _on_lines(question: _Question) -> Iterator[_Proposal]:
     if lines is None:
         return
     sides = {direction.value: line.as_json() for direction, line in lines.items()}
-    start, more = question.answer + raised, raised / (question.answer + raised)
+    start = question.answer + raised
     if question.epsilon is not None:
-        more = min(raised * lines[Direction.REMOVE].real_part, 700.0)
-        start = question.answer * math.exp(more)
-    ladder = [(times - 1) * more for times in _LINE_LADDER]
-    yield _Proposal("loss-distribution", _LOSS_DISTRIBUTION, lambda e, d: sides, start, ladder)
+        start = question.answer * math.exp(min(raised * lines[Direction.REMOVE].real_part, 700.0))
+    slope = min(line.real_part for line in lines.values())
+    yield _Proposal("loss-distribution", _LOSS_DISTRIBUTION, lambda e, d: sides, start, slope, _MOST_ON_LINES)
 
 
 _Lines = tuple[float, dict[Direction, Line]]
@@ -1006,7 +1001,8 @@ def _by_orders(question: _Question, *, beside: bool) -> Iterator[_Proposal]:
         start = start + cost
     for orders in dict.fromkeys(near):
         each = dict(zip(Direction, orders, strict=True))
-        yield _Proposal("renyi", _RENYI, _touching(run, each), max(start.upper_float, question.answer))
+        slope = float(min(orders)) - 1
+        yield _Proposal("renyi", _RENYI, _touching(run, each), max(start.upper_float, question.answer), slope)
 
 
 def _touching(run: RunStatement, orders: Mapping[Direction, Fraction]) -> Callable[[Fraction, Fraction], Json | None]:

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 from typing import TypeAlias, final
 
 from attrs import frozen
@@ -14,13 +15,12 @@ from ...accounting.enclosures import Enclosure
 from ...accounting.errors import InvalidValue
 from ...accounting.exact import ratio_text
 from ...accounting.notions import Bound, GaussianDP, Renyi, ZeroConcentrated
-from ..checker import NOT_PROVEN, check
+from ..checker import check
+from .approach import Approach, Trial, Unproven, excess_of, least, told
 from .approximate import OF_GROUPS, SPARES, Certified, RunStatement, Stated, bodies_of, orders_near, searched
 from .writing import Json, sealed
 
-_LADDER = (0.0, 2.0**-50, 1e-12, 1e-9, 1e-7, 9e-7, 1e-5, 1e-3, 0.1, 1.0)
-"""By how much more than the answer is tried, relatively."""
-_TINY = 2.0**-1000
+_MOST_CHECKS = 16
 _ROUNDED = Fraction(1, 2**50)
 _RATES = "Dong, Roth, Su 2022, Proposition 2.12"
 
@@ -72,22 +72,26 @@ def certified_bound(run: RunStatement, bound: Bound) -> Certified:
     kind, theorem, notion, answer, named = _parts(bound, run.group)
     if run.group > 1:
         theorem += OF_GROUPS
+
+    def attempt(body: Json, number: float) -> Certified | Unproven:
+        asked = Fraction(number)
+        numbers = named(asked)
+        claim = {name: ratio_text(value) for name, value in numbers.items()}
+        stated = {**body, "kind": kind, "theorem": theorem, "method": None}
+        content = sealed({**stated, "claim": {**body["claim"], "notion": notion, **claim}})
+        verdict = check(content)
+        if verdict.accepted:
+            return Certified(content, numbers, theorem)
+        return Unproven(verdict.reason, None if verdict.proven is None else excess_of(verdict.proven, asked))
+
     reason = "there is none for these losses"
     near = {bound.order} if isinstance(bound, Renyi) else set[Fraction]()
     for bodies in bodies_of(run, 0.0, sorted(SPARES), near=near):
-        for step in _LADDER:
-            numbers = named(Fraction(max(answer, _TINY if step else 0.0)) * (1 + Fraction(step)))
-            claim = {name: ratio_text(value) for name, value in numbers.items()}
-            for body, _ in bodies:
-                stated = {**body, "kind": kind, "theorem": theorem, "method": None}
-                stated["claim"] = {**body["claim"], "notion": notion, **claim}
-                content = sealed(stated)
-                verdict = check(content)
-                if verdict.accepted:
-                    return Certified(content, numbers, theorem)
-                reason = verdict.reason
-            if NOT_PROVEN not in reason:
-                break
+        ways = (partial(attempt, body) for body, _ in bodies)
+        found = least((Trial(Approach(answer, told, _MOST_CHECKS), way) for way in ways), answer)
+        if isinstance(found, Certified):
+            return found
+        reason = found or reason
     raise InvalidValue(
         "certificate",
         f"a run whose bound in {bound.notion.name} DP the checker does not prove",

@@ -13,17 +13,16 @@ from typing import Any, Final
 
 from . import constrained, constrained_sums, profile
 from .approximate import run as composed
-from .approximate.claims import CLAIMS, NOT_PROVEN
+from .approximate.claims import CLAIMS
 from .artefacts import digest_of, take_artefacts
 from .budget import PER_BYTE, Budget
 from .data import Data
 from .envelope import LARGEST_FILE, open_envelope, read_file
 from .keyed import release as keyed
-from .verdict import Artefacts, Claim, Outcome, Refused, Verdict
+from .verdict import Artefacts, Claim, NotProven, Outcome, Refused, Verdict
 
 __all__ = [
     "LARGEST_FILE",
-    "NOT_PROVEN",
     "Artefacts",
     "Budget",
     "Claim",
@@ -63,6 +62,8 @@ def check(text: bytes, data: Data | None = None, budget: Budget | None = None) -
         if type(kind) is not str or kind not in KINDS:
             raise Refused(f"unknown kind of certificate: {ascii(kind)[:80]}")
         return replace(KINDS[kind](body, data, budget), artefacts=artefacts)
+    except NotProven as refusal:
+        return Verdict(outcome=Outcome.REFUSED, reason=str(refusal), proven=refusal.proven)
     except Refused as refusal:
         return Verdict(outcome=Outcome.REFUSED, reason=str(refusal))
     except Exception as error:  # a check that cannot be carried out proves nothing

@@ -9,6 +9,15 @@ class Refused(Exception):
     """A reason why a certificate does not stand; `check` turns it into a verdict."""
 
 
+class NotProven(Refused):
+    """A refusal for the sole reason that a number is too small for what is proven in its place."""
+
+    def __init__(self, reason: str, proven: Fraction | None) -> None:
+        """Say why, and what is proven of one record in its place; None where nothing is."""
+        super().__init__(reason)
+        self.proven = proven
+
+
 class Outcome(Enum):
     """The three answers of the checker."""
 
@@ -71,6 +80,9 @@ class Verdict:
     data_compared: bool = False
     claim: Claim | None = None
     artefacts: Artefacts | None = None
+    proven: Fraction | None = None
+    """Where the only thing wrong is a number that is too small: what is proven of one record in its place, or about as
+    much; of (epsilon, delta) a delta at that epsilon. Other numbers may be too small as well."""
 
     @property
     def accepted(self) -> bool:

@@ -53,7 +53,7 @@ from certdp.accounting.notions import Pure
 from certdp.accounting.provenance import Released
 from certdp.accounting.relations import ADD_REMOVE, RECORD, REPLACE, ZERO_OUT
 from certdp.guarantees import Evidence
-from certdp.pairs import FamilyLoss, LaplacePair, RenyiLoss
+from certdp.pairs import FamilyLoss, LaplacePair, PureLoss, RenyiLoss
 from certdp.plugins.contract import CONTRACT_VERSION, About, Mechanism, W, WeightedSample, norm
 from certdp.verification.certificates import approximate
 from certdp.verification.certificates.approximate import Certified, stated_losses
@@ -981,4 +981,75 @@ def test_a_curve_is_stated_at_ever_fewer_orders() -> None:
 
 def test_a_loss_that_no_certificate_states_says_so() -> None:
     with pytest.raises(InvalidValue, match="FamilyLoss"):
-        stated_losses(FamilyLoss(W * norm(1), LaplacePair))
+        stated_losses(FamilyLoss(W * norm(1), unknown_to_certificates))
+
+
+def unknown_to_certificates(shift: Enclosure) -> LaplacePair:
+    return LaplacePair(shift)
+
+
+@frozen(kw_only=True)
+class OwnFamily:
+    """A mechanism with a family of pairs of its own, of which a certificate can state the pure loss alone."""
+
+    about: ClassVar[About] = About(
+        name="own-family", version="1", contract=CONTRACT_VERSION, evidence=Evidence.CITED, citation="nobody"
+    )
+    family: ClassVar[Callable[[Enclosure], Any]] = staticmethod(unknown_to_certificates)
+
+    @property
+    def loss(self) -> FamilyLoss:
+        return FamilyLoss(W * norm(2), type(self).family, PureLoss(W * norm(2)))
+
+    def release(self, sample: WeightedSample, coins: Coins) -> Any:
+        raise NotImplementedError
+
+
+class OneOfOurs(OwnFamily):
+    family = LaplacePair
+
+
+def of_own_family(mechanism: Any, releases: int, sampler: Any = None) -> SampledRun:
+    return SampledRun(
+        mechanism=mechanism, sampler=sampler or Full(), releases=ResampleEach(releases), domain=ball(radius=1)
+    )
+
+
+def test_what_is_certified_is_what_the_checker_proves_where_answers_are_much_tighter() -> None:
+    """Of an ε of 1 alone, responses are the worst: closed forms, and the answers are those of Laplace noise."""
+    run = of_own_family(OwnFamily(), 1)
+    grown = mp.e**1
+    right, wrong = grown / (1 + grown), 1 / (1 + grown)
+    truths = {
+        "tau": (run.renyi(2), mpmath.log(right**2 / wrong + wrong**2 / right)),
+        "rho": (run.zero_concentrated(), mp.tanh("0.5")),
+        "delta": (run.delta("1/2"), (grown - mp.exp("0.5")) / (1 + grown)),
+        "epsilon": (run.epsilon(Delta("1/100000")), mpmath.log((right - mp.mpf("1e-5")) / wrong)),
+    }
+    for name, (answer, truth) in truths.items():
+        found = certdp.certificate(run, answer)
+        told = mp.mpf(found.parameters[name].numerator) / found.parameters[name].denominator
+        known: Any = getattr(answer, "guarantee", answer)
+        assert float(getattr(known.bound, name).upper) < 0.9 * float(truth) or name == "epsilon"
+        assert truth <= told <= truth * (1 + mp.mpf("1e-6")), name
+
+
+@pytest.mark.parametrize("asked", ["epsilon", "delta"])
+def test_a_little_less_than_what_is_certified_is_refused(asked: str) -> None:
+    run = of_own_family(OwnFamily(), 20, poisson("0.1"))
+    answer: Any = run.epsilon(Delta("1e-5")) if asked == "epsilon" else run.delta("1/2")
+    found = certdp.certificate(run, answer)
+    body = body_of(found.content)
+    assert check(sealed(body)).accepted
+    body["claim"][asked] = str(Fraction(body["claim"][asked]) * (1 - Fraction(11, 10**7)))
+    verdict = check(sealed(body))
+    assert verdict.proven is not None
+    assert verdict.proven > Fraction(body["claim"]["delta"])
+
+
+def test_a_family_of_ours_that_a_plugin_supplies_is_stated_as_what_it_is() -> None:
+    run = of_own_family(OneOfOurs(), 1)
+    for answer, name in ((run.renyi(2), "tau"), (run.zero_concentrated(), "rho")):
+        stated = getattr(answer.bound, name).upper
+        assert stated <= certdp.certificate(run, answer).parameters[name] <= stated * (1 + Fraction(1, 10**9))
+    assert [stated.family for stated in stated_losses(OneOfOurs().loss)] == ["laplace", "pure"]

@@ -20,17 +20,14 @@ from typing import Any, ClassVar, Final
 
 from .. import shapes
 from ..budget import Budget
-from ..intervals import NOTHING, ONE, Arithmetic, Interval, Mpf, at_most
+from ..intervals import NOTHING, ONE, Arithmetic, Interval, Mpf, at_most, magnitude, upper_end
 from ..statement import exactly, in_decimals
-from ..verdict import Refused
+from ..verdict import NotProven, Refused
 from .factors import PURE, Factor
 from .lattice import compare
 from .methods import METHODS, Method
 from .moments import LARGEST_ORDER, Moments
 from .notions import concentration, gaussian_square, price_of_square
-
-NOT_PROVEN: Final = "was not proven"
-"""What a refusal says whose only reason is that a number is too small for the method."""
 
 _ARITHMETIC: Final = Arithmetic(192)
 _UNIT: Final = Interval(ONE, ONE)
@@ -38,6 +35,7 @@ _LARGEST_GROUP: Final = 2**20
 _MOST_RATES: Final = 8
 _LAW: Final = 400_000
 _PURE_MOST: Final = Fraction(2**20)
+_LONGEST: Final = 4096
 
 
 class Composed(ABC):
@@ -98,6 +96,14 @@ def _delta(method: Method, factors: Sequence[Factor], epsilon: Fraction, directi
     return method.delta(factors, epsilon, direction)
 
 
+def _told(number: Mpf) -> Fraction | None:
+    """Give what was proven, or a little more where it is tiny; None where it is too large to say anything."""
+    size = magnitude(number)  # of neither end a rational number may be made: it can have any number of digits
+    if size > _LONGEST:
+        return None
+    return Fraction(1, 2**_LONGEST) if size < -_LONGEST else upper_end(Interval(number, number))
+
+
 def _one(method: Any) -> None:
     """Accept no parameters: the notion is its own method."""
     if method is not None:
@@ -129,8 +135,10 @@ class Approximate(Composed):
 
     def prove(self, factors: Sequence[Factor], direction: str) -> None:
         """Prove it by the method named."""
-        if not at_most(_delta(self._method, factors, self._epsilon, direction, self._budget), self._delta):
-            raise Refused(f"(epsilon, delta) {NOT_PROVEN} by {self._method.name} ({direction})")
+        found = _delta(self._method, factors, self._epsilon, direction, self._budget)
+        if not at_most(found, self._delta):
+            told = _told(found) if at_most(found, ONE) else Fraction(1)
+            raise NotProven(f"(epsilon, delta) was not proven by {self._method.name} ({direction})", told)
 
     @property
     def words(self) -> str:
@@ -162,6 +170,8 @@ class _Summed(Composed):
 
     law: ClassVar[str]
     """By what they add up."""
+    _most: Mpf
+    """To how much they may add up for one record."""
 
     def __init__(self, claim: Mapping[str, Any], method: Any, cost: Fraction, budget: Budget) -> None:
         """Read it."""
@@ -176,13 +186,19 @@ class _Summed(Composed):
         """Read its numbers, and what they ask of one record."""
 
     @abstractmethod
-    def _within(self, factors: Sequence[Factor], direction: str) -> bool:
-        """Whether the losses of these factors add up to no more than what is asked of one record."""
+    def _sum(self, factors: Sequence[Factor], direction: str) -> Interval:
+        """Enclose what the losses of these factors add up to."""
+
+    @abstractmethod
+    def _number(self, total: Interval) -> Interval:
+        """Enclose the number of this notion that is claimed of one record where losses add up to so much."""
 
     def prove(self, factors: Sequence[Factor], direction: str) -> None:
         """Prove it of the factors and the cost."""
-        if not self._within([*factors, *self._paid], direction):
-            raise Refused(f"{self.parameters[-1][0]} {NOT_PROVEN} ({direction})")
+        total = self._sum([*factors, *self._paid], direction)
+        if not at_most(total.hi, self._most):
+            reason = f"{self.parameters[-1][0]} was not proven ({direction})"
+            raise NotProven(reason, _told(self._number(total).hi))
 
 
 class Renyi(_Summed):
@@ -202,8 +218,11 @@ class Renyi(_Summed):
         self._order, self._moments = order, Moments(_ARITHMETIC, self._budget)
         self._most = _ARITHMETIC.rational((order - 1) * tau).lo
 
-    def _within(self, factors: Sequence[Factor], direction: str) -> bool:
-        return at_most(self._moments.total(factors, self._order, direction).hi, self._most)
+    def _sum(self, factors: Sequence[Factor], direction: str) -> Interval:
+        return self._moments.total(factors, self._order, direction)
+
+    def _number(self, total: Interval) -> Interval:
+        return _ARITHMETIC.divide(total, _ARITHMETIC.rational(self._order - 1))
 
     @property
     def words(self) -> str:
@@ -230,12 +249,15 @@ class ZeroConcentrated(_Summed):
         self._rho = Fraction(claim["rho"])
         self._most = _ARITHMETIC.rational(self._rho / self.group**2).lo
 
-    def _within(self, factors: Sequence[Factor], direction: str) -> bool:
+    def _sum(self, factors: Sequence[Factor], direction: str) -> Interval:
         total = NOTHING
         for factor in factors:
             self._budget.spend(_LAW)
             total = _ARITHMETIC.add(total, concentration(factor, _ARITHMETIC))
-        return at_most(total.hi, self._most)
+        return total
+
+    def _number(self, total: Interval) -> Interval:
+        return total
 
     @property
     def words(self) -> str:
@@ -260,12 +282,15 @@ class Gaussian(_Summed):
         self._mu = Fraction(claim["mu"])
         self._most = _ARITHMETIC.rational((self._mu / self.group) ** 2).lo
 
-    def _within(self, factors: Sequence[Factor], direction: str) -> bool:
+    def _sum(self, factors: Sequence[Factor], direction: str) -> Interval:
         total = NOTHING
         for factor in factors:
             self._budget.spend(_LAW + price_of_square(factor))
             total = _ARITHMETIC.add(total, gaussian_square(factor, _ARITHMETIC))
-        return at_most(total.hi, self._most)
+        return total
+
+    def _number(self, total: Interval) -> Interval:
+        return _ARITHMETIC.sqrt(total)
 
     @property
     def words(self) -> str:
@@ -320,7 +345,7 @@ class Risk(Composed):
         for rate, method in zip(self._rates, self._methods, strict=True):
             found = _delta(method, factors, Fraction(rate["epsilon"]) - self._cost, direction, self._budget)
             if not at_most(found, _ARITHMETIC.rational(Fraction(rate["delta"])).lo):
-                raise Refused(f"a {rate['rate']} {NOT_PROVEN} by {method.name} ({direction})")
+                raise NotProven(f"a {rate['rate']} was not proven by {method.name} ({direction})", _told(found))
 
     @property
     def words(self) -> str:

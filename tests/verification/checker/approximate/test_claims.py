@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mpmath import libmp
 
 import certdp
 from certdp import Full, GaussianSum, LaplaceSum, Norm, NormBall, Public, Released, ResampleEach, SampledRun
@@ -18,7 +19,7 @@ from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.guarantees import for_groups
 from certdp.accounting.notions import APPROXIMATE, Approximate
 from certdp.verification.checker import Budget, check
-from certdp.verification.checker.approximate.claims import CLAIMS, _prove_rate, _times
+from certdp.verification.checker.approximate.claims import CLAIMS, _prove_rate, _times, _told
 from certdp.verification.checker.intervals import upper_end
 from certdp.verification.checker.verdict import Refused
 from tests.support.forgeries import Body, body_of, seal
@@ -237,3 +238,26 @@ def test_each_kind_reads_its_own_notion() -> None:
         assert kind.startswith("composed-")
     with pytest.raises(Refused, match="the method must be one of"):
         CLAIMS["composed-approximate"]({"epsilon": "1", "delta": "0"}, None, Fraction(0), Budget())
+
+
+NUMBERS = {"renyi": "tau", "zero-concentrated": "rho", "Gaussian": "mu"}
+
+
+@pytest.mark.parametrize("name", ["renyi", "zero-concentrated", "Gaussian"])
+def test_a_refusal_tells_what_is_proven_instead(name: str) -> None:
+    genuine = body_of(written(name))
+    least = Fraction(genuine["claim"][NUMBERS[name]])
+    verdict = check(seal(changed(genuine, "claim", NUMBERS[name], str(least / 3))))
+    assert verdict.proven is not None
+    assert least * (1 - Fraction(1, 10**9)) <= verdict.proven <= least
+    told = verdict.proven * (1 + Fraction(1, 2**150))
+    assert check(seal(changed(genuine, "claim", NUMBERS[name], str(told)))).proven is None
+    assert check(seal(changed(genuine, "claim", NUMBERS[name], str(told)))).accepted
+    assert check(seal({**genuine, "method": {}})).proven is None
+
+
+def test_a_number_of_any_length_is_told_briefly() -> None:
+    assert _told(libmp.mpf_shift(libmp.fone, -(2**200))) == Fraction(1, 2**4096)
+    assert _told(libmp.mpf_shift(libmp.fone, 2**200)) is None
+    assert _told(libmp.finf) is None
+    assert _told(libmp.from_float(0.75)) == Fraction(3, 4)
