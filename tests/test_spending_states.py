@@ -77,6 +77,7 @@ FOLDERS = ("accounting", "mechanisms", "plugins", "samplers", "src/certdp")
 NO_BUDGET = {
     "searches, tables and walks of numbers that are not spent": {
         "accounting.accountants.best._Inquiry",
+        "accounting.accountants.growing.GrowingEpsilon",
         "accounting.conversions.best_order._Search",
         "accounting.enclosures.roots._Search",
         "accounting.pairs.shuffled._FairTails",
@@ -86,6 +87,7 @@ NO_BUDGET = {
         "accounting.individual.log_moments.LogMoments",
         "accounting.individual.log_moments.RateTable",
         "accounting.individual.nodes.NodeTable",
+        "accounting.loss_distribution.growing.Growing",
         "accounting.loss_distribution.lattice_sums._Tally",
         "accounting.sampling.records.Features",
         "accounting.expressions.suprema._Search",

@@ -17,7 +17,7 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import TypeAlias
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from .._kernels import loss_transforms as kernels
 from ..bulk.parts import require_default_arithmetic
@@ -28,7 +28,9 @@ from .transforms import Line, Logarithms, Transform, exact_point
 
 Parts: TypeAlias = Sequence[tuple[Transform, int]]
 """Transforms in one direction and how often each is composed."""
-_Known: TypeAlias = tuple[tuple[Transform, int], ...]  # of parameters that are known
+Known: TypeAlias = tuple[tuple[Transform, int], ...]
+"""Transforms whose parameters are known, without what loses nothing."""
+_Each: TypeAlias = Sequence[tuple[Line, int]]
 
 _NATS = 30.0  # what the step and the cut hide is near e^-30 of δ
 _SPARE = 4.0  # and may be larger by e^4
@@ -41,6 +43,7 @@ _NARROW = Fraction(1, 2**64)
 _LONG, _PROGRESS = 500, 0.05  # nodes from which a longer line should prove so many nats more of a tail
 _MOST_KEPT = 0.97  # of log|φ| where a tail begins is asked for beyond
 _LONGEST_STEP = 3.0
+_TIGHT = 2.0**-21
 _LARGEST_LEVEL, _LARGEST_EXPONENT = 10**15, 5e4
 _LARGEST_LOGARITHM = 200.0
 _STEP_DIGITS = 24
@@ -87,9 +90,9 @@ def epsilon_by_transforms(parts: Parts, delta: Enclosure) -> Enclosure | None:
     return _hull(_epsilon, parts, probability("delta", delta))
 
 
-def _hull(law: Callable[[_Known, Enclosure], Enclosure | None], parts: Parts, level: Enclosure) -> Enclosure | None:
+def _hull(law: Callable[[Known, Enclosure], Enclosure | None], parts: Parts, level: Enclosure) -> Enclosure | None:
     """The values of a law that falls with its level, between the parameters of both ends."""
-    lower, upper = _ends(parts)
+    lower, upper = ends(parts)
     narrow = level.width <= _NARROW * level.upper  # one contour serves both ends
     high = law(upper, level if narrow else exact_point(level.lower))
     if high is None or (lower == upper and narrow):
@@ -98,7 +101,7 @@ def _hull(law: Callable[[_Known, Enclosure], Enclosure | None], parts: Parts, le
     return high.hull(0 if low is None else low)
 
 
-def _ends(parts: Parts) -> tuple[_Known, _Known]:
+def ends(parts: Parts) -> tuple[Known, Known]:
     """The composition that this one dominates and the one that dominates it, without what loses nothing."""
     sides: tuple[list[tuple[Transform, int]], ...] = ([], [])
     for transform, count in parts:
@@ -109,7 +112,7 @@ def _ends(parts: Parts) -> tuple[_Known, _Known]:
     return tuple(sides[0]), tuple(sides[1])
 
 
-def _delta(parts: _Known, epsilon: Enclosure) -> Enclosure | None:
+def _delta(parts: Known, epsilon: Enclosure) -> Enclosure | None:
     """Enclose δ(ε) for known parameters; None where nothing useful is proven."""
     largest = _largest(parts)
     if not parts or (largest is not None and largest.upper <= epsilon.lower):
@@ -123,7 +126,7 @@ def _delta(parts: _Known, epsilon: Enclosure) -> Enclosure | None:
     return next((value for value in values if value is not None), None)
 
 
-def _epsilon(parts: _Known, delta: Enclosure) -> Enclosure | None:
+def _epsilon(parts: Known, delta: Enclosure) -> Enclosure | None:
     """Enclose ε(δ) for known parameters; None where nothing useful is proven."""
     if not parts or delta.lower >= 1:
         return Enclosure.of(0)
@@ -140,7 +143,7 @@ def _epsilon(parts: _Known, delta: Enclosure) -> Enclosure | None:
         point = _at_level(parts, 0.0)
     low, high = 0.0, math.inf
     for _ in range(_MOST_LEVELS):
-        first: tuple[_Contour, float] | None = None
+        first: tuple[Contour, float] | None = None
         for here in _nearer(parts, point):
             near = max(here.epsilon, 0.0)
             contour = _contour(parts, here, near)
@@ -162,13 +165,26 @@ def _epsilon(parts: _Known, delta: Enclosure) -> Enclosure | None:
     return None
 
 
+def contour_at_delta(parts: Known, log_delta: float) -> tuple[Contour, float] | None:
+    """A contour meant for the ε > 0 at which log δ is about so much, and that ε; None where none was found."""
+    point = _at_log_delta(parts, log_delta)
+    contour = None if point is None or point.epsilon <= 0 else _contour(parts, point, point.epsilon)
+    return None if contour is None or point is None else (contour, point.epsilon)
+
+
+def contour_at(parts: Known, epsilon: float) -> Contour | None:
+    """A contour meant for δ at about this ε; None where none was found."""
+    point = _at_level(parts, epsilon)
+    return None if point is None else _contour(parts, point, epsilon)
+
+
 @lru_cache(maxsize=_FEW)
-def _at_log_delta(parts: _Known, log_delta: float) -> _Saddle | None:
+def _at_log_delta(parts: Known, log_delta: float) -> _Saddle | None:
     return _saddle(parts, lambda here: _Miss(log_delta - here.log_delta, here.c**2 * here.curvature))
 
 
 @lru_cache(maxsize=_FEW)
-def _at_level(parts: _Known, level: float) -> _Saddle | None:
+def _at_level(parts: Known, level: float) -> _Saddle | None:
     return _saddle(parts, lambda here: _Miss(here.epsilon - level, here.c * here.curvature))
 
 
@@ -249,28 +265,48 @@ def _saddle(parts: Parts, miss: Callable[[_Saddle], _Miss], start: float = 1.0) 
 
 
 @frozen
-class _Contour:
+class Contour:
     """The terms of the trapezoid sum on the line of c, and what bounds all others.
 
     Attributes:
+        parts: the releases.
         c: where the line crosses the real axis.
         step: h.
         lines: of each part.
-        cut: a bound of the terms beyond, against the term k = 0.
-        beyond: c′ > c, for Chernoff's bound, and log M(c′); None where none was needed.
-        largest: the least upper bound of the loss, where it is finite.
+        beyond: the moments at c′ > c, for Chernoff's bound; None where none were needed.
     """
 
+    parts: Known
     c: float
     step: float
     lines: _Lines
-    cut: Fraction
-    beyond: tuple[float, Enclosure] | None
-    largest: Enclosure | None
+    beyond: _Moments | None
+
+    @cached_property
+    def largest(self) -> Enclosure | None:
+        """The least upper bound of the loss, where it is finite."""
+        return _largest(self.parts)
+
+    @cached_property
+    def cut(self) -> Fraction:
+        """A bound of the terms beyond, against the term k = 0."""
+        c, step = exact(self.c), exact(self.step)
+        share = 2 * c * (c + 1) / (step**2 * self.lines.count)
+        return (Enclosure.of(exact(self.lines.tail)).exp() * share).upper
+
+    def of_others(self, counts: Sequence[int]) -> Contour | None:
+        """Return the terms for other numbers of the same releases, in their order; None where nothing is known."""
+        lines = self.lines.of_others(counts)
+        beyond = None if self.beyond is None else self.beyond.of_others(counts)
+        if lines is None or (beyond is None) != (self.beyond is None):
+            return None
+        transforms = (transform for transform, _ in self.parts)
+        parts = tuple(zip(transforms, counts, strict=True))
+        return evolve(self, parts=parts, lines=lines, beyond=beyond)
 
     @cached_property
     def logarithms(self) -> Logarithms:
-        """Of φ at multiples of the step, summed over the releases."""
+        """Return log φ at multiples of the step, summed over the releases."""
         found = Logarithms(self.step, self.lines.count)
         for line, times in self.lines.each:
             line.add(times, found)
@@ -328,6 +364,16 @@ class _Contour:
             return None
         return Enclosure.between(low, high)
 
+    def upper_epsilon(self, delta: Fraction, log_delta: float, start: float) -> Fraction | None:
+        """An ε with δ(ε) ≤ δ that the contour proves to be next to the least, found from a start; else None."""
+        root, gap = _NOWHERE if self.hopeless else self._root(log_delta, start)
+        if not gap <= _TIGHT * root:
+            return None
+        end = exact(root + gap)
+        value = self.delta(end)
+        tight = value is not None and value.upper <= delta and value.width <= exact(_TIGHT) * value.upper
+        return end if tight else None
+
     def _sum(self, epsilon: Fraction) -> tuple[float, float, float]:
         terms = self.logarithms
         offset = float(self.centre - epsilon)
@@ -341,7 +387,7 @@ class _Contour:
             return left
         if self.beyond is None:
             return None
-        beyond, log_moment = exact(self.beyond[0]), self.beyond[1]
+        beyond, log_moment = exact(self.beyond.c), self.beyond.log_moment
         largest = Enclosure.of(beyond).log() * beyond - Enclosure.of(1 + beyond).log() * (1 + beyond)
         return left + (log_moment - beyond * epsilon + largest).exp() / (period * (beyond - c)).expm1()
 
@@ -396,7 +442,7 @@ def _nearer(parts: Parts, point: _Saddle | None) -> Iterator[_Saddle]:
 
 
 @lru_cache(maxsize=_FEW)
-def _contour(parts: _Known, point: _Saddle, epsilon: float) -> _Contour | None:
+def _contour(parts: Known, point: _Saddle, epsilon: float) -> Contour | None:
     """The contour through a point near the saddle for ε."""
     c = point.c
     log_delta = point.at(epsilon) - math.log(2 * math.pi * point.curvature) / 2
@@ -409,19 +455,36 @@ def _contour(parts: _Known, point: _Saddle, epsilon: float) -> _Contour | None:
     lines = _lines(parts, point, step, lambda reach: _NATS + size - math.log(reach))
     if lines is None:
         return None
-    exact_c, exact_step = exact(c), exact(step)
-    cut = Enclosure.of(exact(lines.tail)).exp() * (2 * exact_c * (exact_c + 1) / (exact_step**2 * lines.count))
     right = None if beyond is None else _beyond(parts, c, beyond)
-    return _Contour(c, step, lines, cut.upper, right, largest)
+    return Contour(parts, c, step, lines, right)
 
 
-def _beyond(parts: Parts, c: float, beyond: float) -> tuple[float, Enclosure] | None:
-    """The given c′, or one between c and it, and log M(c′)."""
+@frozen
+class _Moments:
+    """The line of each part through c, and log M(c)."""
+
+    c: float
+    each: _Each
+    log_moment: Enclosure
+
+    @classmethod
+    def through(cls, c: float, each: _Each | None) -> _Moments | None:
+        """None where the moment is not known."""
+        moment = _log_moment(each)
+        return None if each is None or moment is None else cls(c, each, moment)
+
+    def of_others(self, counts: Sequence[int]) -> _Moments | None:
+        """The same for other numbers of releases."""
+        return self.through(self.c, _counted(self.each, counts))
+
+
+def _beyond(parts: Parts, c: float, beyond: float) -> _Moments | None:
+    """The moments at the given c′, or at one between c and it."""
     for part in _BEYOND:
         further = c + part * (beyond - c)
-        moment = _log_moment(_on(parts, further, 0.0))
-        if moment is not None:
-            return further, moment
+        found = _Moments.through(further, _on(parts, further, 0.0))
+        if found is not None:
+            return found
     return None
 
 
@@ -457,12 +520,31 @@ def _chernoff(parts: Parts, level: float, start: float) -> _Saddle | None:
 
 @frozen
 class _Lines:
-    """The line of each part, how many values are taken on it, and a bound of log|Πφ| beyond."""
+    """The line of each part, how many values are taken on it, log M(c), and a bound of each log|φ| beyond."""
 
-    each: list[tuple[Line, int]]
+    each: _Each
     count: int
     log_moment: Enclosure
-    tail: float
+    tails: Sequence[float]
+
+    @property
+    def tail(self) -> float:
+        """A bound of log|Πφ| beyond."""
+        return _weighted(self.tails, self.each)
+
+    def of_others(self, counts: Sequence[int]) -> _Lines | None:
+        """The same for other numbers of releases; None where the moment is not known."""
+        each = _counted(self.each, counts)
+        moment = _log_moment(each)
+        return None if moment is None else evolve(self, each=each, log_moment=moment)
+
+
+def _weighted(tails: Sequence[float], each: _Each) -> float:
+    return math.fsum(tail * times for tail, (_, times) in zip(tails, each, strict=True)) * (1 - 2.0**-40)
+
+
+def _counted(each: _Each, counts: Sequence[int]) -> _Each:
+    return [(line, times) for (line, _), times in zip(each, counts, strict=True)]
 
 
 def _lines(parts: Parts, point: _Saddle, step: float, need: Callable[[float], float]) -> _Lines | None:
@@ -480,21 +562,21 @@ def _lines(parts: Parts, point: _Saddle, step: float, need: Callable[[float], fl
         wanted = need(reach)
         here = math.fsum(line.estimate(reach) * times for line, times in each)
         share = min(-wanted / here, _MOST_KEPT) if here < -_MOST_KEPT * wanted else 0.0
-        tail = math.fsum(line.tail(reach, share * line.estimate(reach)) * times for line, times in each)
-        tail *= 1 - 2.0**-40
+        tails = [line.tail(reach, share * line.estimate(reach)) for line, _ in each]
+        tail = _weighted(tails, each)
         long = sum(line.nodes for line, _ in each) > _LONG
         stuck = long and share > 0 and best is not None and 0 < best[2] - tail < _PROGRESS
-        best = (each, count, tail) if best is None or tail < best[2] else best
+        best = (each, count, tail, tails) if best is None or tail < best[2] else best
         if tail < -0.9 * wanted or stuck:
             break
         reach *= min(max(math.sqrt(wanted / -here), 1.2), 2.0) if here < 0 else 2.0
     if best is None:
         return None
     moment = _log_moment(best[0])
-    return None if moment is None else _Lines(best[0], best[1], moment, best[2])
+    return None if moment is None else _Lines(best[0], best[1], moment, best[3])
 
 
-def _on(parts: Parts, c: float, reach: float) -> list[tuple[Line, int]] | None:
+def _on(parts: Parts, c: float, reach: float) -> _Each | None:
     steps = sum(count for _, count in parts)
     found = []
     for transform, count in parts:
@@ -505,7 +587,7 @@ def _on(parts: Parts, c: float, reach: float) -> list[tuple[Line, int]] | None:
     return found
 
 
-def _log_moment(lines: Sequence[tuple[Line, int]] | None) -> Enclosure | None:
+def _log_moment(lines: _Each | None) -> Enclosure | None:
     """Enclose the sum of the releases' log M(c); None where one is not known."""
     total = Enclosure.of(0)
     for line, count in lines or ():

@@ -144,7 +144,8 @@ def compose_pairs(parts: Iterable[Pair]) -> Pair:
     repeats = Counter(part for part in factors if part.normal_shift is None)
     composed = [part.repeated(times) for part, times in repeats.items()]
     if shifts:
-        composed.append(GaussianPair(_sum(shift.square() for shift in shifts).sqrt()))
+        shift = shifts[0] if len(shifts) == 1 else _sum(shift.square() for shift in shifts).sqrt()
+        composed.append(GaussianPair(shift))
     return composed[0] if len(composed) == 1 else Composed(tuple(composed))
 
 

@@ -7,14 +7,16 @@ lattice does, where every release has one.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from functools import reduce
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, final
 
 from ..enclosures import Enclosure, Truth
 from ..enclosures.arguments import non_negative
 from ..errors import InvalidValue
 from ..exact import Floats
 from ..loss_distribution.cells import Cells
+from ..loss_distribution.growing import Growing
 from ..loss_distribution.inversion import delta_by_transforms, epsilon_by_transforms
 from ..loss_distribution.lattice import delta_by_lattice, epsilon_by_lattice, loss_masses
 from ..loss_distribution.transforms import Transform
@@ -130,6 +132,25 @@ def _single_epsilon(releases: Releases, delta: Enclosure, direction: Direction) 
         raise InvalidValue("delta", delta, "a δ at which an ε is proven", "Choose a larger δ")
     least = [found for pair, _ in releases if (found := pair.smallest_epsilon(delta, direction)) is not None]
     return reduce(Enclosure.maximum, least, Enclosure.of(0)).minimum(most).hull(most)
+
+
+@final
+class GrowingReleases:
+    """Upper ends of ε at one δ of releases whose number grows, in one direction, by the moments of their loss."""
+
+    def __init__(self, delta: Enclosure, direction: Direction) -> None:
+        """Begin with a δ in (0, 1)."""
+        self._direction, self._growing = direction, Growing(delta)
+
+    def epsilon(self, releases: Releases) -> Fraction | None:
+        """An ε that suffices, next to the least; None where the moments are not known or do not tell."""
+        parts = _transforms(_lossy(releases), self._direction)
+        return self._growing.epsilon(parts) if parts else None
+
+    def suffices(self, releases: Releases, epsilon: Fraction) -> bool:
+        """Whether an ε > 0 is proven to suffice."""
+        parts = _transforms(_lossy(releases), self._direction)
+        return bool(parts) and parts is not None and self._growing.suffices(parts, epsilon)
 
 
 def composed_masses(releases: Releases, direction: Direction) -> tuple[Floats, Floats] | None:

@@ -101,7 +101,7 @@ class Approach:
         return next((rung for more in _RUNGS if (rung := self._start * (1 + more)) > low), None)
 
 
-def told(refusals: Sequence[Refusal]) -> float:
+def proven_instead(refusals: Sequence[Refusal]) -> float:
     """The number that was proven instead, where it is what is asked for."""
     number, excess = refusals[-1]
     return number * math.exp(min(excess, _FAR))

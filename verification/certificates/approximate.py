@@ -50,7 +50,7 @@ from ...accounting.sampling.rate import SamplingRate
 from ...accounting.sampling.releases import Releases, SampleOnce
 from ...accounting.sampling.theorem_6 import realised
 from ..checker import check
-from .approach import Approach, Trial, Unproven, excess_of, falling, least, told
+from .approach import Approach, Trial, Unproven, excess_of, falling, least, proven_instead
 from .grouping import groups
 from .lines import Cases, Finite, Gaussian, Line, Mixture, Release, SampledGaussian, line_for, log_moment, work_on
 from .plugin_statements import PluginStatement
@@ -539,7 +539,7 @@ class _Proposal:
     def approach(self, question: _Question) -> Approach:
         """The numbers at which it is tried."""
         if question.delta is None:
-            return Approach(self.start, told, self.most, limit=1.0)
+            return Approach(self.start, proven_instead, self.most, limit=1.0)
         return Approach(self.start, falling(self.slope), self.most)
 
 

@@ -16,7 +16,7 @@ from ...accounting.errors import InvalidValue
 from ...accounting.exact import ratio_text
 from ...accounting.notions import Bound, GaussianDP, Renyi, ZeroConcentrated
 from ..checker import check
-from .approach import Approach, Trial, Unproven, excess_of, least, told
+from .approach import Approach, Trial, Unproven, excess_of, least, proven_instead
 from .approximate import OF_GROUPS, SPARES, Certified, RunStatement, Stated, bodies_of, orders_near, searched
 from .writing import Json, sealed
 
@@ -88,7 +88,7 @@ def certified_bound(run: RunStatement, bound: Bound) -> Certified:
     near = {bound.order} if isinstance(bound, Renyi) else set[Fraction]()
     for bodies in bodies_of(run, 0.0, sorted(SPARES), near=near):
         ways = (partial(attempt, body) for body, _ in bodies)
-        found = least((Trial(Approach(answer, told, _MOST_CHECKS), way) for way in ways), answer)
+        found = least((Trial(Approach(answer, proven_instead, _MOST_CHECKS), way) for way in ways), answer)
         if isinstance(found, Certified):
             return found
         reason = found or reason

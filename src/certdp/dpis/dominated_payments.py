@@ -19,14 +19,19 @@ from typing import TYPE_CHECKING, Any, final
 from attrs import frozen
 
 from ..accounting.accountants import LOSS_DISTRIBUTION
+from ..accounting.accountants.growing import GrowingEpsilon
 from ..accounting.derivation import Assumption
 from ..accounting.dpis.steps import Step
+from ..accounting.enclosures import Enclosure
 from ..accounting.errors import InvalidValue, restated
 from ..accounting.exact import exact
 from ..accounting.filters import BudgetExceeded
 from ..accounting.filters.spending import owned
 from ..accounting.guarantees import Guarantee
 from ..accounting.notions import Approximate
+from ..accounting.pairs import Pair
+from ..accounting.pairs.composed import Composed
+from ..accounting.pairs.pair import Repeated
 from ..accounting.relations import ADD_REMOVE, RECORD, AddRemove, Record
 from ..runs.adaptive import DominatedRun
 from ..runs.calibration import Continuous, calibrate
@@ -76,6 +81,8 @@ class DominatedPayments(Payments):
         self._place = 0
         self._paid: Counter[tuple[Fraction, Fraction]] = Counter()  # by rate and noise multiplier
         self._stepping: Step | None = None
+        self._pairs: dict[tuple[Fraction, Fraction], Pair] = {}
+        self._so_far = GrowingEpsilon(Enclosure.of(plan.budget.delta.value))
         answer = self._run.delta(plan.budget.epsilon, accountant=LOSS_DISTRIBUTION)
         if answer.guarantee.bound.delta.upper > plan.budget.delta.value:
             raise BudgetExceeded("noise_multiplier", self.base, f"one with which the run is {plan.budget}")
@@ -130,7 +137,17 @@ class DominatedPayments(Payments):
         """ε of the declared releases that were used; how many these are may depend on outputs."""
         if not self._paid:
             return 0.0
-        return _merged(self._paid).epsilon(self.plan.budget.delta, accountant=LOSS_DISTRIBUTION).epsilon.upper
+        pairs = tuple(Repeated(self._pair(*kind), times) for kind, times in self._paid.items())
+        found = self._so_far.upper(Composed(pairs))
+        if found is None:
+            return _merged(self._paid).epsilon(self.plan.budget.delta, accountant=LOSS_DISTRIBUTION).epsilon.upper
+        return Enclosure.of(found).upper_float
+
+    def _pair(self, rate: Fraction, noise_multiplier: Fraction) -> Pair:
+        """The pair of one release of a kind."""
+        if (rate, noise_multiplier) not in self._pairs:
+            (self._pairs[rate, noise_multiplier],) = gaussian_releases(rate, noise_multiplier, 1).pairs.bounding
+        return self._pairs[rate, noise_multiplier]
 
     @property
     def choice(self) -> dict[str, Any]:

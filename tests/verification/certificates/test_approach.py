@@ -10,7 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certdp.verification.certificates.approach import SHARP, Approach, Trial, Unproven, excess_of, falling, least, told
+from certdp.verification.certificates.approach import (
+    SHARP,
+    Approach,
+    Trial,
+    Unproven,
+    excess_of,
+    falling,
+    least,
+    proven_instead,
+)
 
 Law = Callable[[float], float]
 """The logarithm of what is proven over what is asked, at a number."""
@@ -29,7 +38,7 @@ class Checks:
         return number if excess <= 0 else Unproven("too small", excess if self.tells else math.inf)
 
 
-def found(
+def searched(
     law: Law, guess: Callable[..., float | None], start: float = 1.0, most: int = 16
 ) -> tuple[float | str, Checks]:
     checks = Checks(law)
@@ -38,7 +47,7 @@ def found(
 
 @given(st.floats(1, 1.999), st.floats(1e-3, 1e3))
 def test_what_was_told_is_asked_for_next(truth: float, start: float) -> None:
-    number, checks = found(lambda asked: math.log(truth * start / asked), told, start)
+    number, checks = searched(lambda asked: math.log(truth * start / asked), proven_instead, start)
     assert isinstance(number, float)
     assert truth * start * (1 - 1e-15) <= number <= truth * start * (1 + 1e-12)
     assert len(checks.asked) <= 4
@@ -51,7 +60,7 @@ def test_where_delta_falls_within_a_millionth(truth: float, slope: float, bend: 
         away = truth - epsilon  # grows and is as steep as `slope` at the truth, whatever the bend
         return slope * away * (1 + bend * max(away, 0.0))
 
-    number, checks = found(law, falling(None if known is None else known * slope))
+    number, checks = searched(law, falling(None if known is None else known * slope))
     assert isinstance(number, float)
     assert truth <= number <= truth * (1 + 2 * SHARP)
     assert len(checks.asked) <= 16
@@ -59,13 +68,13 @@ def test_where_delta_falls_within_a_millionth(truth: float, slope: float, bend: 
 
 
 def test_the_start_is_taken_where_it_is_proven() -> None:
-    number, checks = found(lambda asked: -1.0, told)
+    number, checks = searched(lambda asked: -1.0, proven_instead)
     assert (number, checks.asked) == (1.0, [1.0])
 
 
-@pytest.mark.parametrize("guess", [told, falling(None), falling(1.0)])
+@pytest.mark.parametrize("guess", [proven_instead, falling(None), falling(1.0)])
 def test_beyond_twice_the_start_nothing_is_tried(guess: Callable[..., float | None]) -> None:
-    number, checks = found(lambda asked: 9 - asked, guess)
+    number, checks = searched(lambda asked: 9 - asked, guess)
     assert number == "too small"
     assert max(checks.asked) == 2.0
 
@@ -86,7 +95,7 @@ def test_no_more_checks_are_made_than_admitted() -> None:
 
 
 def test_nothing_at_all() -> None:
-    number, checks = found(lambda asked: math.inf if asked <= 0 else -1.0, told, 0.0)
+    number, checks = searched(lambda asked: math.inf if asked <= 0 else -1.0, proven_instead, 0.0)
     assert isinstance(number, float)
     assert 0 < number <= 2.0**-998
     assert checks.asked[0] == 0.0
@@ -97,7 +106,7 @@ def test_the_smallest_number_left_is_tried_first_and_the_others_not_at_all() -> 
     made = []
 
     def ways() -> Iterator[Trial[float]]:
-        for name, start, guess, checks in (("wide", 1.2, falling(1.0), wide), ("near", 1.0, told, near)):
+        for name, start, guess, checks in (("wide", 1.2, falling(1.0), wide), ("near", 1.0, proven_instead, near)):
             made.append(name)
             yield Trial(Approach(start, guess, 16), checks)
 
@@ -106,7 +115,10 @@ def test_the_smallest_number_left_is_tried_first_and_the_others_not_at_all() -> 
     assert made == ["wide", "near"]
     assert wide.asked == [1.2]
     made.clear()
-    swapped = [Trial(Approach(1.0, told, 16), Checks(lambda asked: -1.0)), Trial(Approach(1.0, told, 16), near)]
+    swapped = [
+        Trial(Approach(1.0, proven_instead, 16), Checks(lambda asked: -1.0)),
+        Trial(Approach(1.0, proven_instead, 16), near),
+    ]
     left = iter(swapped)
     assert least(left, 1.0) == 1.0
     assert next(left) is swapped[1]
@@ -119,7 +131,7 @@ def test_other_reasons_end_a_way() -> None:
         asked.append(number)
         return Unproven("no such order", None)
 
-    assert least(iter([Trial(Approach(1.0, told, 16), wrong)]), 1.0) == "no such order"
+    assert least(iter([Trial(Approach(1.0, proven_instead, 16), wrong)]), 1.0) == "no such order"
     assert asked == [1.0]
 
 

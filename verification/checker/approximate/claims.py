@@ -96,7 +96,7 @@ def _delta(method: Method, factors: Sequence[Factor], epsilon: Fraction, directi
     return method.delta(factors, epsilon, direction)
 
 
-def _told(number: Mpf) -> Fraction | None:
+def _as_rational(number: Mpf) -> Fraction | None:
     """Give what was proven, or a little more where it is tiny; None where it is too large to say anything."""
     size = magnitude(number)  # of neither end a rational number may be made: it can have any number of digits
     if size > _LONGEST:
@@ -137,7 +137,7 @@ class Approximate(Composed):
         """Prove it by the method named."""
         found = _delta(self._method, factors, self._epsilon, direction, self._budget)
         if not at_most(found, self._delta):
-            told = _told(found) if at_most(found, ONE) else Fraction(1)
+            told = _as_rational(found) if at_most(found, ONE) else Fraction(1)
             raise NotProven(f"(epsilon, delta) was not proven by {self._method.name} ({direction})", told)
 
     @property
@@ -198,7 +198,7 @@ class _Summed(Composed):
         total = self._sum([*factors, *self._paid], direction)
         if not at_most(total.hi, self._most):
             reason = f"{self.parameters[-1][0]} was not proven ({direction})"
-            raise NotProven(reason, _told(self._number(total).hi))
+            raise NotProven(reason, _as_rational(self._number(total).hi))
 
 
 class Renyi(_Summed):
@@ -345,7 +345,7 @@ class Risk(Composed):
         for rate, method in zip(self._rates, self._methods, strict=True):
             found = _delta(method, factors, Fraction(rate["epsilon"]) - self._cost, direction, self._budget)
             if not at_most(found, _ARITHMETIC.rational(Fraction(rate["delta"])).lo):
-                raise NotProven(f"a {rate['rate']} was not proven by {method.name} ({direction})", _told(found))
+                raise NotProven(f"a {rate['rate']} was not proven by {method.name} ({direction})", _as_rational(found))
 
     @property
     def words(self) -> str:

@@ -19,7 +19,7 @@ from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.guarantees import for_groups
 from certdp.accounting.notions import APPROXIMATE, Approximate
 from certdp.verification.checker import Budget, check
-from certdp.verification.checker.approximate.claims import CLAIMS, _prove_rate, _times, _told
+from certdp.verification.checker.approximate.claims import CLAIMS, _as_rational, _prove_rate, _times
 from certdp.verification.checker.intervals import upper_end
 from certdp.verification.checker.verdict import Refused
 from tests.support.forgeries import Body, body_of, seal
@@ -257,7 +257,7 @@ def test_a_refusal_tells_what_is_proven_instead(name: str) -> None:
 
 
 def test_a_number_of_any_length_is_told_briefly() -> None:
-    assert _told(libmp.mpf_shift(libmp.fone, -(2**200))) == Fraction(1, 2**4096)
-    assert _told(libmp.mpf_shift(libmp.fone, 2**200)) is None
-    assert _told(libmp.finf) is None
-    assert _told(libmp.from_float(0.75)) == Fraction(3, 4)
+    assert _as_rational(libmp.mpf_shift(libmp.fone, -(2**200))) == Fraction(1, 2**4096)
+    assert _as_rational(libmp.mpf_shift(libmp.fone, 2**200)) is None
+    assert _as_rational(libmp.finf) is None
+    assert _as_rational(libmp.from_float(0.75)) == Fraction(3, 4)
