@@ -58,7 +58,7 @@ class Approach:
         self._limit = 2 * self._start if limit is None else limit
         self._refusals: list[Refusal] = []
         self._proven: float | None = None
-        self._probed = False
+        self._guessed, self._cut = True, False
 
     def refused(self, excess: float) -> None:
         """Go on where the number was too small; `excess` is the logarithm of what was proven over what was asked."""
@@ -84,12 +84,17 @@ class Approach:
             return self._above(low)
         if high <= low * (1 + SHARP):
             return None
-        if not self._probed:
-            self._probed = True
-            return max(high * (1 - 0.9 * SHARP), low)
+        if self.number == high and self._guessed:
+            self._guessed = False
+            return high * (1 - 0.9 * SHARP)
         guessed = self._guess(self._refusals)
-        inside = guessed is not None and low < guessed * (1 + _NEAR) < high * (1 - SHARP)
-        return guessed * (1 + _NEAR) if inside and guessed is not None else (low + high) / 2
+        if guessed is not None and low < guessed * (1 + _NEAR) < high * (1 - SHARP):
+            self._guessed = True
+            return guessed * (1 + _NEAR)
+        # a guess that came out too high lies next to the least number: what is far below it is refused, and tells more
+        share = 0.5 if guessed is None or self._cut else 0.125
+        self._cut = share < 0.5
+        return high - share * (high - low)
 
     def _above(self, low: float) -> float | None:
         """The next number where none was proven yet."""

@@ -81,7 +81,7 @@ _SHARP = 9e-7
 _CELLS = tuple(2**k for k in range(5, 13))
 _MOST_CELLS = 4096
 _SHARES = {Direction.ADD: 0.5, Direction.REMOVE: 1.0}  # of the work that is left; often little does for the first
-_MOST_CHECKS, _MOST_ON_LINES = 16, 8  # on lines a check takes seconds
+_MOST_CHECKS, _MOST_ON_LINES = 24, 8  # on lines a check takes seconds
 
 
 @final

@@ -20,7 +20,7 @@ from .approach import Approach, Trial, Unproven, excess_of, least, proven_instea
 from .approximate import OF_GROUPS, SPARES, Certified, RunStatement, Stated, bodies_of, orders_near, searched
 from .writing import Json, sealed
 
-_MOST_CHECKS = 16
+_MOST_CHECKS = 24
 _ROUNDED = Fraction(1, 2**50)
 _RATES = "Dong, Roth, Su 2022, Proposition 2.12"
 
