@@ -161,11 +161,11 @@ KEYS = ("--mechanism", "pws-keys", "--sampler", "ppswor", "--option", "threshold
 NO_KIND: dict[str, tuple[tuple[str, ...], str]] = {
     "what several releases of keys cost": (
         ("epsilon", *KEYS, "--option", "epsilon=0.5", "--option", "delta=0.01", "--delta", "0.1"),
-        "There is no kind of certificate yet for what several releases cost",
+        "a check compares their rows at the declared ε alone",
     ),
     "what releases of keys tell an attacker": (
         ("risk", *KEYS, "--option", "epsilon=0.5", "--option", "delta=0.01"),
-        "There is no kind of certificate yet for what several releases cost",
+        "no kind of certificate states another ε or δ yet, nor a risk",
     ),
 }
 """What states a number and has no certificate, with the reason that is given. What answers that are
@@ -181,6 +181,17 @@ def test_what_has_no_certificate_is_refused_by_name(
     error = refusal(*(word.replace("{}", str(table.parent)) for word in words), "--certificate", path)
     assert reason in error["remedy"]
     assert not path.exists()
+
+
+def test_what_is_declared_of_keys_is_certified_by_the_command_that_the_refusal_names(
+    tmp_path: Path, certdp: Command, refusal: Callable[..., dict[str, str]]
+) -> None:
+    path = tmp_path / "certificate.json"
+    words = (*KEYS, "--option", "epsilon=0.5", "--option", "delta=0.01")
+    error = refusal("epsilon", *words, "--delta", "0.1", "--certificate", path)
+    assert "`certdp psi`" in error["remedy"]
+    assert certdp("psi", *words, "--certificate", path).code == 0
+    assert certdp("check", path, "--require", "proved").code == 0
 
 
 # What runs are asked.

@@ -90,6 +90,41 @@ def test_a_surplus_that_delta_does_not_see_hides_false_positives() -> None:
     assert claimed > true + 1e-3
 
 
+def test_a_guess_is_stated_where_outputs_tell_nearly_for_certain() -> None:
+    """riskcal 1.5.1: β = 1 − α of 1,000 samples at rate 1/2, where no more than e^(−c·l)·M(c) errs, of any threshold l.
+
+    One test is enough of a witness: accuse from a total loss l on. By Markov's inequality its false positives are at
+    most e^(−c·l)·E[B^c], its false negatives at most e^(d·l)·E[B^(1 − d)], B being the ratio of one release's laws; the
+    moments are integrated anew.
+    """
+    steps, rate, alpha = 1000, 0.5, 1e-4
+    x = np.linspace(-40.0, 40.0, 400_001)  # the integrand is analytic and falls as e^(-x²/2): the sum is exact
+    ratio = 1 - rate + rate * np.exp(x - 0.5)
+    density = np.exp(-x * x / 2) / math.sqrt(2 * math.pi) * (x[1] - x[0])
+
+    def log_moment(power: float) -> float:
+        return steps * math.log(float(np.sum(density * ratio**power)))
+
+    threshold = 0.0
+    false_positives = min(log_moment(c / 100) - c / 100 * threshold for c in range(1, 100))
+    false_negatives = min(log_moment(1 - d / 100) + d / 100 * threshold for d in range(1, 100))
+    assert false_positives < math.log(alpha)
+    assert false_negatives < -15
+    claimed = 1 - alpha
+    assert claimed > math.exp(false_negatives)
+    found = 1 - risk(SelfComposed(PoissonSampled("0.5", Gaussian(1)), steps).run()).true_positive_rate("0.0001")
+    assert found.upper_float <= math.exp(false_negatives)
+
+
+def test_an_index_below_the_first_loss_takes_nearly_all_masses() -> None:
+    """Losses above 0 alone: masses of losses of at most 0 are none, and by an index of −1 they are all but the last."""
+    losses, masses = np.array([3.0, 4.0, 5.0]), np.array([0.2, 0.3, 0.5])
+    index = int(np.searchsorted(losses, 0.0, side="right")) - 1
+    assert index == -1
+    assert masses[losses <= 0].sum() == masses[: index + 1].sum() == 0.0
+    assert masses[:index].sum() == 0.5
+
+
 @pytest.mark.parametrize("times", [2, 10])
 def test_a_repetition_count_that_is_ignored(times: int) -> None:
     """dp-accounting 0.6.0: its loss-distribution accountant composes randomised response once, however often it ran."""

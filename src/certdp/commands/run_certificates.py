@@ -94,7 +94,9 @@ def write_certificate(
                 "certificate",
                 str(path),
                 "nothing, for keyed data",
-                "There is no kind of certificate yet for what several releases cost; psi --certificate states one",
+                "Keys of each frequency have a pair of their own, and a check compares their rows at the declared ε "
+                "alone: no kind of certificate states another ε or δ yet, nor a risk. Of what is declared there is "
+                "one: `certdp psi` writes that of a release, `certdp pws release` that of the sample it draws",
             )
     from ..runs.certificates import certificate
 
