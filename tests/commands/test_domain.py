@@ -23,6 +23,7 @@ def options(**constants: object) -> Words:
 
 
 CONSTANTS: dict[str, Words] = {
+    "above-threshold": options(threshold=3, threshold_scale=4, scale=8),
     "count": options(scale=1),
     "discrete-gaussian": options(scale=10),
     "discrete-laplace": options(scale=10),
@@ -33,6 +34,7 @@ CONSTANTS: dict[str, Words] = {
     "lp-sum": options(scale=2, norm=2),
     "quantile-choice": options(quantile="1/2", scale=2),
     "randomised-response": options(categories=3, epsilon=1),
+    "report-noisy-max": options(scale=4),
 }
 """What each mechanism on records needs."""
 

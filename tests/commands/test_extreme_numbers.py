@@ -52,6 +52,15 @@ COMMANDS = {
         "epsilon --mechanism gaussian-sum --sampler full --repetitions negative-binomial",
         {"--option noise_multiplier=": "2", "--option mean=": "10", "--option shape=": "1", "--delta": "1e-5"},
     ),
+    "epsilon with correlated noise": Command(
+        "epsilon --mechanism gaussian-sum --steps 4",
+        {"--option noise_multiplier=": "2", "--option groups=": "2", "--option rate=": "0.5", "--strategy": "1"}
+        | {"--delta": "1e-5"},
+    ),
+    "epsilon where few steps are taken part in": Command(
+        "epsilon --mechanism gaussian-sum --strategy tree --steps 4",
+        {"--option noise_multiplier=": "2", "--option times=": "2", "--option apart=": "2", "--delta": "1e-5"},
+    ),
     "psi": Command(
         "psi --mechanism laplace-sum --sampler importance --data {}/records.csv",
         {"--option scale=": "2", "--option rate=": "0.3", "--option floor=": "0.1", "--option radius=": "3"}
@@ -239,7 +248,7 @@ NO_NUMBERS = {
     *("where", "rank", "target", "test", "test_target", "model", "activation", "features", "image", "device"),
     *("optimiser", "coordinated", "name", "kind", "role", "clip_interval", "require", "relation", "unit"),
     *("distribution", "only", "allow", "timeout", "minutes", "data", "data_set", "by", "request", "ledger"),
-    *("curator", "description", "intended_use", "region", "author", "repetitions"),
+    *("curator", "description", "intended_use", "region", "author", "repetitions", "strategy"),
 }
 """Options with other texts."""
 

@@ -143,7 +143,7 @@ def test_a_fault_of_a_peer_is_refuted(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        (("--epsilon", "1", "--relation", "zero-out"), "relation"),
+        (("--epsilon", "1", "--relation", "zero"), "relation"),
         (("--epsilon", "-1"), "epsilon"),
         (("--epsilon", "1", "--delta", "2"), "delta"),
         ((), "--epsilon"),

@@ -38,7 +38,6 @@ from certdp.accounting.relations import ADD_REMOVE, ZERO_OUT, Change, Direction,
 from certdp.accounting.sampling.losses import RenyiLoss
 from certdp.accounting.sampling.records import Features
 from certdp.plugins.contract import AnySampler, Coins, draw_from
-from certdp.runs.certificates import certificate
 
 DELTA = Delta("1e-5")
 GAUSSIAN = GaussianSum(noise_multiplier=Public(1))
@@ -181,14 +180,6 @@ def test_what_no_theorem_covers_is_refused_by_name() -> None:
     run = SampledRun(mechanism=LaplaceSum(scale=P(1)), sampler=fixed(1, 2), domain=NormBall(radius=P(1), norm=Norm.L1))
     with pytest.raises(InvalidValue):
         _ = run.profile
-
-
-def test_certificates_name_what_they_lack() -> None:
-    for sampler in (fixed(1, 2), truncated(2, 4)):
-        run = SampledRun(mechanism=GAUSSIAN, sampler=sampler)
-        with pytest.raises(InvalidValue, match=sampler.about.name) as refused:
-            certificate(run, run.epsilon(DELTA))
-        assert refused.value.parameter == "certificate"
 
 
 def test_data_of_another_size_are_refused() -> None:
