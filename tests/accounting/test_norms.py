@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.accounting.norms import Norm
+from certdp.accounting.sampling.every_value import AnyValue, ExPost
 
 ORDERS = st.fractions(1, 100)
 
@@ -83,3 +84,8 @@ def test_orders_too_long_for_a_certificate_are_refused() -> None:
     for order in ("1e600", "1e3800", Fraction(10**600 + 1, 10**600)):
         with pytest.raises(InvalidValue, match="600 digits"):
             Norm(order)
+
+
+def test_a_refusal_to_look_at_a_released_order_says_why() -> None:
+    with pytest.raises(ExPost, match=r"mechanism\.norm: got a released value"):
+        Norm.of(AnyValue("mechanism.norm"))  # type: ignore[arg-type]

@@ -185,7 +185,11 @@ RULES = (
     Rule(
         "accounting.sampling.drawing", (), ("accounting/sampling/test_rate.py", "accounting/amplification/test_psi.py")
     ),
-    Rule("accounting.sampling.batches", ("batches/fixed-*", "batches/truncated-*"), ("samplers/test_batches.py",)),
+    Rule(
+        "accounting.sampling.batches",
+        ("batches/fixed-*", "batches/truncated-*"),
+        ("samplers/test_batches.py", "samplers/test_shuffled.py", "accounting/sampling"),
+    ),
     Rule("mechanisms.*", ("mechanisms/*",), ("mechanisms",)),
     Rule("mechanisms.lloyd", ("is/proposition-13", "is/proposition-12")),
     Rule("mechanisms.above_threshold", ("selection/above-threshold",)),
