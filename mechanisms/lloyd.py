@@ -21,7 +21,7 @@ from ..accounting.bulk.clusters import (
 )
 from ..accounting.derivation import Evidence
 from ..accounting.enclosures import Enclosure
-from ..accounting.errors import InvalidType, InvalidValue, known_keywords
+from ..accounting.errors import InvalidValue, known_keywords
 from ..accounting.exact import Floats, Number
 from ..accounting.expressions import W, norm
 from ..accounting.norms import Norm
@@ -41,6 +41,7 @@ from ..plugins.contract import (
     positive,
 )
 from ..plugins.contract.optional import NOT_GIVEN, Choice, positive_if_given, require_one
+from ..plugins.contract.parameters import member
 from .lp_sum import lp_noise
 
 _MOST = 2**20
@@ -69,12 +70,7 @@ class Split(StrEnum):
         Raises:
             InvalidValue: for an unknown name. InvalidType: for other types than text.
         """
-        if not isinstance(name, str):
-            raise InvalidType("split", name, "Split.DERIVED or Split.PUBLISHED")
-        try:
-            return cls(name)
-        except ValueError:
-            raise InvalidValue("split", name, "derived or published") from None
+        return member(cls, name, "split")
 
     def count_scale(self, sum_scale: Fraction, dimension: int, radius: Fraction) -> Fraction:
         """β_count: a rational number that is above the rule's by less than 2^-80, relatively.

@@ -11,7 +11,7 @@ import numpy as np
 from attrs import field, frozen
 
 from ..accounting.derivation import Evidence
-from ..accounting.errors import InvalidType, InvalidValue, known_keywords
+from ..accounting.errors import known_keywords
 from ..accounting.expressions import Expression, W, norm
 from ..accounting.pairs import bounded_range_pair
 from ..accounting.provenance import Declared, Public, declared
@@ -27,6 +27,7 @@ from ..plugins.contract import (
     named,
     positive,
 )
+from ..plugins.contract.parameters import member
 from .lattice import granularity, require_columns, vote_sums
 
 
@@ -47,12 +48,7 @@ class Noise(StrEnum):
         Raises:
             InvalidValue: for an unknown name. InvalidType: for other types than text.
         """
-        if not isinstance(name, str):
-            raise InvalidType("noise", name, "Noise.EXPONENTIAL, Noise.GUMBEL or Noise.LAPLACE")
-        try:
-            return cls(name)
-        except ValueError:
-            raise InvalidValue("noise", name, " or ".join(cls)) from None
+        return member(cls, name, "noise")
 
     def loss(self, epsilon: Expression) -> PureLoss | FamilyLoss:
         """What a choice with the pure loss ε loses: with Gumbel noise its losses lie in an interval of length ε."""

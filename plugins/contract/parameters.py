@@ -7,8 +7,9 @@ command line and the library share one path. `named` makes their errors say whic
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import StrEnum
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from attrs import Attribute
 
@@ -20,6 +21,8 @@ from ...accounting.units import Quantity
 
 Real: TypeAlias = Declared[Fraction]
 """A declared exact number."""
+
+Choice = TypeVar("Choice", bound=StrEnum)
 
 _NAME = "parameter"
 _TRUTH = {"true": True, "false": False}
@@ -68,6 +71,21 @@ def flag(value: Declared[bool | str]) -> Declared[bool]:
         raise InvalidType(_NAME, choice, "true or false")
 
     return declared(value, read, parameter=_NAME)
+
+
+def member(choices: type[Choice], name: str, parameter: str) -> Choice:
+    """The one of several choices that has this name, or the choice itself.
+
+    Raises:
+        InvalidValue: for an unknown name. InvalidType: for other types than text.
+    """
+    if not isinstance(name, str):
+        *others, last = (f"{choices.__name__}.{one.name}" for one in choices)
+        raise InvalidType(parameter, name, f"{', '.join(others)} or {last}")
+    try:
+        return choices(name)
+    except ValueError:
+        raise InvalidValue(parameter, name, " or ".join(choices)) from None
 
 
 def _without_unit(value: Any, parameter: str) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from ..accounting.errors import InvalidType, InvalidValue
+from ..accounting.errors import InvalidValue
 from ..accounting.sampling.strategies import CyclicPoisson, Participation, Schema, Strategy, TreeStrategy, strategy_of
 from ..mechanisms.gaussian_sum import GaussianSum
 from ..runs.correlated import CorrelatedRun
@@ -76,10 +76,7 @@ def _schema(given: Mapping[str, str]) -> Schema:
         if name not in given:
             example = f"--option participation.{name}=…"
             raise InvalidValue(f"participation.{name}", "nothing", PARTICIPATION[name], f"State it: {example}")
-    try:
-        if drawn:
-            return CyclicPoisson(groups=whole("participation.groups", given["groups"]), rate=given["rate"])
-        apart = whole("participation.apart", given.get("apart", "1"))
-        return Participation(times=whole("participation.times", given["times"]), apart=apart)
-    except InvalidType as error:
-        raise InvalidValue("participation", str(dict(given)), str(error)) from None
+    if drawn:
+        return CyclicPoisson(groups=whole("participation.groups", given["groups"]), rate=given["rate"])
+    apart = whole("participation.apart", given.get("apart", "1"))
+    return Participation(times=whole("participation.times", given["times"]), apart=apart)
