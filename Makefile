@@ -93,6 +93,7 @@ bench: .venv/installed-test kernels
 	$(PYTHON) benchmarks/key_reporting.py
 	$(PYTHON) benchmarks/dpis_accounting.py
 	$(PYTHON) benchmarks/noise.py
+	$(PYTHON) benchmarks/allocation.py
 	$(if $(PEER_PYTHON),$(PYTHON) benchmarks/peer_uniform.py $(PEER_PYTHON),\
 	  @echo "Left out: dp-accounting and Opacus, unless PEER_PYTHON names an interpreter that has them")
 	$(if $(PEER_PYTHON),$(PYTHON) benchmarks/peer_sampled_gaussian.py $(PEER_PYTHON))
