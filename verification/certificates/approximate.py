@@ -54,6 +54,7 @@ from .approach import Approach, Trial, Unproven, excess_of, falling, least, prov
 from .grouping import groups
 from .lines import Cases, Finite, Gaussian, Line, Mixture, Release, SampledGaussian, line_for, log_moment, work_on
 from .plugin_statements import PluginStatement
+from .strategies import StatedStrategy, moved
 from .writing import FORMAT, Json, domain_as_json, sealed, versions
 
 KIND = "composed-approximate"
@@ -275,6 +276,7 @@ class ReleaseStatement:
         relation: the change of the data that the loss is about, by name.
         released: which of the plugins' parameters were released, and within what ranges.
         batches: how batches are drawn as a whole, where they are.
+        strategy: how noise is correlated over the releases, where it is.
     """
 
     mechanism: PluginStatement
@@ -286,6 +288,7 @@ class ReleaseStatement:
     relation: str
     released: tuple[Assumption, ...] = ()
     batches: StatedBatches | None = None
+    strategy: StatedStrategy | None = None
 
     @property
     def losses(self) -> tuple[StatedLoss, ...]:
@@ -310,6 +313,7 @@ class ReleaseStatement:
             "resample": "once" if isinstance(self.releases, SampleOnce) else "each",
             "steps": self.releases.steps,
             **({} if self.batches is None else {"batches": self.batches.as_json()}),
+            **({} if self.strategy is None else {"strategy": self.strategy.as_json()}),
             "cover": _Cover(stated.parameters(way), self.rate, domain, way.spared, stated.is_curve).tree(self.corners),
         }
 
@@ -324,6 +328,9 @@ class ReleaseStatement:
         yield f"{place}releases", f"{self.releases.steps}, {way}"
         if self.batches is not None and self.batches.data_size is not None:
             yield f"{place}{self.batches.size_name}", str(self.batches.data_size)
+        if self.strategy is not None:
+            name, who = self.strategy.assumed
+            yield f"{place}{name}", who
         if self.rounding:
             yield f"{place}relative rounding of probability and weight", ratio_text(self.rounding)
 
@@ -847,6 +854,9 @@ class _Known:
             parameter, rate = (max(float(Fraction(values[i])) for values in leaves) for i in (0, 1))
             family, steps, combinations = part["loss"]["family"], part["steps"], combinations * len(leaves)
             together, samples = (steps, 1) if part["resample"] == "once" and rate < 1 else (1, steps)
+            if "strategy" in part:
+                longer, samples, rate = moved(part["strategy"], steps)
+                parameter *= longer
             if family == "discrete-gaussian" and part["loss"]["dimension"] is not None:
                 lattice = Lattice.of(part["loss"])
                 parameter, family = parameter / math.sqrt(lattice.variance), "gaussian"

@@ -23,6 +23,7 @@ from ..accounting.sampling.batches import BatchRate, FixedBatches, TruncatedPois
 from ..accounting.sampling.every_value import ExPost
 from ..accounting.sampling.losses import GaussianLoss
 from ..accounting.sampling.rate import SamplingRate
+from ..accounting.sampling.releases import ResampleEach
 from ..accounting.units import Delta, Epsilon
 from ..verification.certificates.approximate import (
     FILTERED,
@@ -44,6 +45,7 @@ from ..verification.certificates.notions import (
     certified_rates,
     true_positive_rate,
 )
+from ..verification.certificates.strategies import StatedStrategy
 from ..verification.certificates.writing import SampledPureClaim, public_certificate, statement_of_rate
 from ..verification.checker import check
 from .allocated import AllocatedRun
@@ -122,9 +124,6 @@ def certificate(
         case SelectedRun():
             remedy = "There is no kind of certificate yet: the checker has no proof of tilts"
             raise InvalidValue("certificate", str(run.repetitions), "a run that is done once", remedy)
-        case CorrelatedRun():
-            remedy = "Certify an answer of run.dominating, which costs as much: no certificate states a strategy yet"
-            raise InvalidValue("certificate", str(run.strategy), "a run without correlated noise", remedy)
     size = whole("group", group, 1)
     if size > _LARGEST_GROUP:
         raise InvalidValue("group", size, f"at most {_LARGEST_GROUP}", "No certificate speaks of larger groups")
@@ -160,7 +159,7 @@ def _of_guarantee(stated: RunStatement, guarantee: Guarantee[Any, Any, Any]) -> 
             return certified_bound(stated, bound)
 
 
-def _of_risk(run: SampledRun[Any] | Plan[Any], stated: RunStatement, limits: Sequence[RiskLimit]) -> Certified:
+def _of_risk(run: SampledRun[Any] | CorrelatedRun | Plan[Any], stated: RunStatement, limits: Sequence[RiskLimit]) -> Certified:
     if stated.released_cost:
         return certified_rates(stated, [_costly_rate(run, stated.released_cost, limit) for limit in limits])
     law = cache(risk(run).delta_law)
@@ -180,7 +179,7 @@ def _rate(law: DeltaLaw, limit: RiskLimit) -> Rate:
     return _rate_at(limit, Fraction(0), law)
 
 
-def _costly_rate(run: SampledRun[Any] | Plan[Any], cost: Fraction, limit: RiskLimit) -> Rate:
+def _costly_rate(run: SampledRun[Any] | CorrelatedRun | Plan[Any], cost: Fraction, limit: RiskLimit) -> Rate:
     """The best of some rates, each from an (ε, δ) with an ε above the pure cost of released parameters."""
     farthest = max(Fraction(run.epsilon(_SLIGHT).epsilon.upper) - cost, Fraction(1, 2**10))
     levels = [cost, *(cost + farthest / 2**power for power in range(_LEVELS))]
@@ -386,14 +385,14 @@ def certified_filtered(run: Plan[Any], order: Fraction, budget: Budget, assumpti
     return certified_by_filter(stated, order, budget.epsilon.value, budget.delta.value)
 
 
-def _statement(run: SampledRun[Any] | Plan[Any], further: Sequence[Assumption]) -> RunStatement:
+def _statement(run: SampledRun[Any] | CorrelatedRun | Plan[Any], further: Sequence[Assumption]) -> RunStatement:
     """The run as certificates state it, with further assumptions.
 
     Raises:
         InvalidValue: for a cost, or batches, that no certificate states.
     """
     _require_stateable(run)
-    parts = [part.at_worst_ends for part in run.sampled_parts]
+    parts = _parts_of(run)
     own = (assumed for part in parts for assumed in part.derivation.assumptions)
     return RunStatement(
         parts=tuple(map(_stated, parts)),
@@ -406,7 +405,7 @@ def _statement(run: SampledRun[Any] | Plan[Any], further: Sequence[Assumption]) 
     )
 
 
-def _require_stateable(run: SampledRun[Any] | Plan[Any]) -> None:
+def _require_stateable(run: SampledRun[Any] | CorrelatedRun | Plan[Any]) -> None:
     """Refuse a run of which no kind of certificate speaks.
 
     Raises:
@@ -433,7 +432,17 @@ def _require_stateable(run: SampledRun[Any] | Plan[Any]) -> None:
             )
 
 
-def _stated(part: SampledRun[Any]) -> ReleaseStatement:
+def _parts_of(run: SampledRun[Any] | CorrelatedRun | Plan[Any]) -> list[SampledRun[Any] | CorrelatedRun]:
+    """The parts of a run, at the ends of released parameters' ranges that cost most."""
+    if isinstance(run, Plan):
+        return [found for part in run.parts for found in _parts_of(part)]
+    return [run if isinstance(run, CorrelatedRun) else run.at_worst_ends]
+
+
+def _stated(part: SampledRun[Any] | CorrelatedRun) -> ReleaseStatement:
+    if isinstance(part, CorrelatedRun):
+        strategy = StatedStrategy(strategy=part.strategy, participation=part.participation)
+        return evolve(_stated(part.one), releases=ResampleEach(part.steps), strategy=strategy)
     rate, batches = _drawing(part)
     return ReleaseStatement(
         mechanism=statement_of(part.mechanism),

@@ -45,6 +45,7 @@ from .changes import MOST_RECORDS, ONE_RECORD, RELATIONS, by_changes, change_of,
 from .claims import CLAIMS, GROUPS, Composed
 from .cover import Corner, prove_cover
 from .factors import DIRECTIONS, DISCRETE_GAUSSIAN, FAMILIES, RENYI, Bound, Change, Factor, Lattice
+from .strategies import BY_STRATEGY, Moved, hold_correlated, moved, participation_assumed, strategy_shape
 
 _MOST_PARTS: Final = 10_000
 _MOST_COMBINATIONS: Final = 64
@@ -92,11 +93,15 @@ _TOGETHER: Final = shapes.record(
         bounded=shapes.flag,
     ),
 )
+_CORRELATED: Final = shapes.record(**_PART, strategy=strategy_shape)
 
 
 def _part(value: Any, where: str) -> None:
-    """Accept a part, which states batches where they are drawn as a whole."""
-    (_TOGETHER if type(value) is dict and "batches" in value else _EACH_APART)(value, where)
+    """Accept a part, which states batches where they are drawn as a whole, and a strategy where one correlates noise."""
+    if type(value) is dict and "strategy" in value:
+        _CORRELATED(value, where)
+    else:
+        (_TOGETHER if type(value) is dict and "batches" in value else _EACH_APART)(value, where)
 
 
 _PARTS: Final = shapes.sequence(_part)
@@ -144,6 +149,8 @@ def check_composed(body: dict[str, Any], data: Data | None, budget: Budget) -> V
         raise Refused(f"parts must hold from 1 to {_MOST_PARTS} runs of releases")
     claimed = kind(claim, body["method"], Fraction(body["released_cost"]), budget)
     changes = [change_of(claim, part["loss"]["relation"], part.get("batches")) for part in parts]
+    for part, change in zip(parts, changes, strict=True):
+        hold_correlated(part, alone=change == ONE_RECORD and claim["relation"] == "add-remove")
     if body["theorem"] != claimed.theorem:
         raise Refused(f"the theorem of this method is {claimed.theorem!a}")
     if claimed.group > 1 and any(change.batches is not None and change.batches.one_step for change in changes):
@@ -157,10 +164,12 @@ def check_composed(body: dict[str, Any], data: Data | None, budget: Budget) -> V
         joined(_prove_part(part, f"parts[{number}]", claim, domain, budget), change)
         for number, (part, change) in enumerate(zip(parts, changes, strict=True))
     ]
-    for factors in _combinations(parts, corners, changes, budget):
+    moves = [None if "strategy" not in part else moved(part["strategy"], part["steps"], budget) for part in parts]
+    for factors in _combinations(parts, corners, changes, moves, budget):
         for direction in DIRECTIONS:
             claimed.prove(factors, direction)
-    return _accepted(body, claimed, domain, assumed, by_changes(changes), data)
+    by = by_changes(changes) + BY_STRATEGY * any(moves)
+    return _accepted(body, claimed, domain, assumed, by, data)
 
 
 def _prove_part(
@@ -238,15 +247,19 @@ def _check_premises(
 
 
 def _combinations(
-    parts: Sequence[dict[str, Any]], corners: Sequence[list[Corner]], changes: Sequence[Change], budget: Budget
+    parts: Sequence[dict[str, Any]],
+    corners: Sequence[list[Corner]],
+    changes: Sequence[Change],
+    moves: Sequence[Moved | None],
+    budget: Budget,
 ) -> Iterator[list[Factor]]:
     """Give the run about the records of every choice of one cell per part, without what loses nothing."""
     if prod(map(len, corners)) > _MOST_COMBINATIONS:
         raise Refused(f"the parts' cells combine in more than {_MOST_COMBINATIONS} ways")
     for choice in product(*corners):
         yield _added(
-            changed(_factor(part, corner), change, budget)
-            for part, corner, change in zip(parts, choice, changes, strict=True)
+            changed(_factor(part, corner, move), change, budget)
+            for part, corner, change, move in zip(parts, choice, changes, moves, strict=True)
         )
 
 
@@ -259,7 +272,7 @@ def _added(factors: Iterable[Factor]) -> list[Factor]:
     return [factor._replace(samples=number) for factor, number in samples.items()]
 
 
-def _factor(part: dict[str, Any], corner: Corner) -> Factor:
+def _factor(part: dict[str, Any], corner: Corner, move: Moved | None) -> Factor:
     steps = part["steps"]
     # short numbers above: what is lost grows with parameter and rate
     bounds, rate = tuple(map(_ARITHMETIC.above, corner.parameters)), _ARITHMETIC.above(corner.rate)
@@ -272,7 +285,8 @@ def _factor(part: dict[str, Any], corner: Corner) -> Factor:
         curve = tuple(map(Bound, map(Fraction, loss["orders"]), bounds))
         return Factor(RENYI, parameter, rate, together, samples, curve=curve)
     if loss["family"] != DISCRETE_GAUSSIAN:
-        return Factor(loss["family"], parameter, rate, together, samples)
+        factor = Factor(loss["family"], parameter, rate, together, samples)
+        return factor if move is None else move.of(factor)
     lattice = Lattice(Fraction(loss["variance"]), loss["dimension"], Fraction(loss["spread"]))
     if lattice.spread < 1:
         raise Refused("the spread of a loss must be at least 1")
@@ -300,7 +314,7 @@ def _hold_assumptions(body: dict[str, Any], claimed: Composed, domain: Domain | 
         loss = part["loss"]
         relation, batches = body["claim"]["relation"], part.get("batches")
         hold_sampler(part["sampler"], part["rate"], part["weighted"], domain, relation=relation, batches=batches)
-        needed |= _size_assumed(batches, place)
+        needed |= _size_assumed(batches, place) | participation_assumed(part, place)
         needed |= plugins_assumed(part, place) | hold_mechanism(
             part["mechanism"],
             loss["parameter"],
