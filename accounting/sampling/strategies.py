@@ -23,9 +23,11 @@ from numpy.typing import ArrayLike
 from ..enclosures import Enclosure
 from ..enclosures.arguments import whole
 from ..errors import InvalidType, InvalidValue, known_keywords
-from ..exact import Floats, Number, exact, float_at_most, python_int
+from ..exact import Floats, Number, exact, float_at_most, python_int, ratio_text
 from .heaviest import at_most, heaviest
 
+PARTICIPATION = "participation of a record"
+"""What is assumed of it, by name."""
 LARGEST_DENSE = 4096
 """Steps of a strategy whose whole matrix is looked at."""
 FINEST = 22
@@ -67,6 +69,9 @@ class Participation:
         whole("times", self.times, 1)
         whole("apart", self.apart, 1)
 
+    def __str__(self) -> str:
+        return f"in at most {self.times} steps, at least {self.apart} apart"
+
     def earliest(self, steps: int) -> range:
         """The steps of a record that takes part as early and as often as it may."""
         return range(0, min(steps, self.times * self.apart), self.apart)
@@ -102,6 +107,9 @@ class CyclicPoisson:
 
     def __attrs_post_init__(self) -> None:
         whole("groups", self.groups, 1)
+
+    def __str__(self) -> str:
+        return f"in the turns of one of {self.groups} groups, drawn in each at rate {ratio_text(self.rate)}"
 
 
 Schema: TypeAlias = Participation | CyclicPoisson

@@ -42,6 +42,7 @@ from certdp.accounting.notions import Notion
 from certdp.accounting.pairs import LaplacePair
 from certdp.accounting.relations import REPLACE, ZERO_OUT, User
 from certdp.accounting.sampling import losses
+from certdp.correlated_noise import CorrelatedRun, CyclicPoisson, ToeplitzStrategy
 from certdp.mechanisms.pws_keys import PwsKeys
 from certdp.runs.bound_limit import BoundLimit
 from certdp.runs.calibration import Budget, Limit
@@ -241,6 +242,11 @@ RUNS: dict[str, Run[Any]] = {
         mechanism=GaussianSum(noise_multiplier=Public(3)),
         sampler=Poisson(rate=Public("0.1")),
         unit=User(contributions=2),
+    ),
+    "correlated": CorrelatedRun(
+        mechanism=GaussianSum(noise_multiplier=Public(3)),
+        strategy=ToeplitzStrategy([1, 0.5], 6),
+        participation=CyclicPoisson(groups=3, rate="0.1"),
     ),
     "batches": SampledRun(
         mechanism=GaussianSum(scale=Public(8)),

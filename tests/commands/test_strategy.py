@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -95,8 +96,10 @@ def test_what_does_not_belong_together_is_refused(certdp: Any, words: tuple[obje
     assert ran.json["error"]["parameter"] == parameter
 
 
-def test_no_certificate_states_a_strategy(certdp: Any, tmp_path: Path) -> None:
-    words = (*MECHANISM, "--strategy", "tree", "--steps", 4, *TIMES, *DELTA)
-    ran = certdp("epsilon", *words, "--certificate", tmp_path / "c.json")
-    assert (ran.code, ran.json["error"]["parameter"]) == (2, "certificate")
-    assert not list(tmp_path.iterdir())
+def test_a_certificate_states_the_strategy(certdp: Any, tmp_path: Path) -> None:
+    words = (*MECHANISM, "--strategy", "1,0.5", "--steps", 4, *TIMES, *DELTA)
+    data = certdp("epsilon", *words, "--certificate", tmp_path / "c.json").json
+    assert data["certified"]["epsilon"] == data["epsilon"][1]
+    assert certdp("check", tmp_path / "c.json", "--require", "proved").code == 0
+    stated = json.loads((tmp_path / "c.json").read_text())["parts"][0]["strategy"]
+    assert stated == {"form": "toeplitz", "coefficients": ["1", "1/2"], "participation": {"times": 2, "apart": 1}}

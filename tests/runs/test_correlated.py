@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from math import erf, exp, sqrt
 from typing import Any
@@ -28,6 +29,7 @@ from certdp import (
     calibrate,
     certificate,
     check,
+    risk,
 )
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidType, InvalidValue
@@ -40,6 +42,7 @@ from certdp.correlated_noise import (
     Participation,
     Strategy,
     ToeplitzStrategy,
+    TreeStrategy,
 )
 
 ONES = NormBall(norm=Norm.L1, radius=Public(1))
@@ -168,7 +171,7 @@ def test_a_release_has_a_row_for_each_step() -> None:
     assert np.allclose(found.sum(axis=0), 3 * 3 / 4, atol=1e-4)
 
 
-def test_it_is_a_part_of_a_plan_is_calibrated_and_has_no_certificate() -> None:
+def test_it_is_a_part_of_a_plan_and_is_calibrated() -> None:
     run = run_of()
     beside = SampledRun(mechanism=GaussianSum(noise_multiplier=Public(4)), sampler=Full(), releases=SampleOnce(1))
     plan = Plan([run, beside])
@@ -178,22 +181,38 @@ def test_it_is_a_part_of_a_plan_is_calibrated_and_has_no_certificate() -> None:
     found = calibrate(lambda noise: run_of(noise=noise), Budget(epsilon=1, delta="1e-6"), Continuous())
     assert found.answer.epsilon.upper <= 1
     assert found.refuted
-    for refused, given in ((run, run.epsilon("1e-6")), (plan, answer)):
-        with pytest.raises(InvalidValue):
-            certificate(refused, given)
+    certified = certificate(plan, answer)
+    assert check(certified.content).accepted
+    assert answer.epsilon.upper <= certified.epsilon < answer.epsilon.upper * (1 + 1e-6)
 
 
-@pytest.mark.parametrize("participation", [OFTEN, CyclicPoisson(groups=4, rate="0.25")])
-def test_what_dominates_it_costs_next_to_no_more_and_has_a_certificate(participation: Any) -> None:
-    run = run_of(participation=participation)
-    mine, other = run.epsilon("1e-6").epsilon.upper, run.dominating.epsilon("1e-6")
-    assert mine <= other.epsilon.upper < mine * (1 + 1e-9)
-    assert check(certificate(run.dominating, other).content).accepted
-    ball = NormBall(norm=Norm.L2, radius=Public(3))
-    scaled = CorrelatedRun(
-        mechanism=GaussianSum(scale=Public(6)), strategy=BANDED, participation=participation, domain=ball
-    )
-    assert abs(scaled.dominating.epsilon("1e-6").epsilon.upper - other.epsilon.upper) < 1e-9
+STRATEGIES: list[tuple[Strategy, Any]] = [
+    (BANDED, OFTEN),
+    (BANDED, CyclicPoisson(groups=4, rate="0.25")),
+    (ToeplitzStrategy([1, -0.5, 0.25, 0.75], 9), Participation(times=3, apart=2)),
+    (MatrixStrategy(np.tril(np.full((6, 6), 0.3)) + np.eye(6)), Participation(times=2)),
+    (MatrixStrategy(np.eye(7) - np.diag(np.linspace(0.1, 0.9, 6), -1)), CyclicPoisson(groups=2, rate="1/3")),
+    (TreeStrategy(11), Participation(times=3, apart=2)),
+]
+QUESTIONS: list[Callable[[CorrelatedRun], Any]] = [
+    lambda run: run.epsilon("1e-6"),
+    lambda run: run.delta("1/2"),
+    lambda run: run.renyi(4),
+    lambda run: run.zero_concentrated(),
+    lambda run: run.gaussian(),
+    risk,
+]
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES, ids=str)
+def test_what_it_costs_has_a_certificate(strategy: tuple[Strategy, Any]) -> None:
+    run = run_of(*strategy, noise=9)
+    for question in QUESTIONS:
+        assert check(certificate(run, question(run)).content).accepted
+    answer = run.epsilon("1e-6").epsilon
+    found = certificate(run, run.epsilon("1e-6")).epsilon
+    assert answer.lower is not None
+    assert answer.lower <= found <= answer.upper * (1 + 1e-6)
 
 
 def test_it_says_what_it_is() -> None:

@@ -13,6 +13,7 @@ from attrs import frozen
 
 from ...accounting.exact import ratio_text
 from ...accounting.sampling.strategies import (
+    PARTICIPATION,
     CyclicPoisson,
     MatrixStrategy,
     Participation,
@@ -44,12 +45,7 @@ class StatedStrategy:
     @property
     def assumed(self) -> tuple[str, str]:
         """What is assumed of a record's steps, by name."""
-        match self.participation:
-            case Participation(times=times, apart=apart):
-                who = f"in at most {times} steps, at least {apart} apart"
-            case CyclicPoisson(groups=groups, rate=rate):
-                who = f"in the turns of one of {groups} groups, drawn in each at rate {ratio_text(rate)}"
-        return "participation of a record", who
+        return PARTICIPATION, str(self.participation)
 
     def _form(self) -> Json:
         match self.strategy:

@@ -54,7 +54,7 @@ from .declared import declared_loss, declared_rate, pure_loss_of, statement_of
 from .keyed import KeyedRun
 from .plan import Plan
 from .risk import AdvantageLimit, BayesRiskLimit, Risk, RiskLimit, TruePositiveRateLimit, risk
-from .run import Answer, Run
+from .run import Answer, Run, RunPart
 from .sampled import SampledRun
 from .selected import SelectedRun
 from .stratified import StratifiedRun
@@ -159,7 +159,9 @@ def _of_guarantee(stated: RunStatement, guarantee: Guarantee[Any, Any, Any]) -> 
             return certified_bound(stated, bound)
 
 
-def _of_risk(run: SampledRun[Any] | CorrelatedRun | Plan[Any], stated: RunStatement, limits: Sequence[RiskLimit]) -> Certified:
+def _of_risk(
+    run: SampledRun[Any] | CorrelatedRun | Plan[Any], stated: RunStatement, limits: Sequence[RiskLimit]
+) -> Certified:
     if stated.released_cost:
         return certified_rates(stated, [_costly_rate(run, stated.released_cost, limit) for limit in limits])
     law = cache(risk(run).delta_law)
@@ -432,17 +434,36 @@ def _require_stateable(run: SampledRun[Any] | CorrelatedRun | Plan[Any]) -> None
             )
 
 
-def _parts_of(run: SampledRun[Any] | CorrelatedRun | Plan[Any]) -> list[SampledRun[Any] | CorrelatedRun]:
-    """The parts of a run, at the ends of released parameters' ranges that cost most."""
-    if isinstance(run, Plan):
-        return [found for part in run.parts for found in _parts_of(part)]
-    return [run if isinstance(run, CorrelatedRun) else run.at_worst_ends]
+Stateable: TypeAlias = SampledRun[Any] | CorrelatedRun
+"""A part of which certificates speak."""
 
 
-def _stated(part: SampledRun[Any] | CorrelatedRun) -> ReleaseStatement:
-    if isinstance(part, CorrelatedRun):
-        strategy = StatedStrategy(strategy=part.strategy, participation=part.participation)
-        return evolve(_stated(part.one), releases=ResampleEach(part.steps), strategy=strategy)
+def _parts_of(run: Stateable | Plan[Any]) -> list[Stateable]:
+    """The parts of a run, at the ends of released parameters' ranges that cost most.
+
+    Raises:
+        InvalidValue: for a part of another kind.
+    """
+    parts = run.parts if isinstance(run, Plan) else (run,)
+    return [_at_worst(number, part) for number, part in enumerate(parts)]
+
+
+def _at_worst(number: int, part: RunPart[Any]) -> Stateable:
+    match part:
+        case SampledRun():
+            return part.at_worst_ends
+        case CorrelatedRun():
+            return part
+    name = part.plugins[1].about.name
+    remedy = "There is no kind of certificate yet for such a part: leave the certificate out"
+    raise InvalidValue(f"parts[{number}]", name, "runs on samples, or with correlated noise", remedy)
+
+
+def _stated(part: Stateable) -> ReleaseStatement:
+    match part:
+        case CorrelatedRun():
+            strategy = StatedStrategy(strategy=part.strategy, participation=part.participation)
+            return evolve(_stated(part.one), releases=ResampleEach(part.steps), strategy=strategy)
     rate, batches = _drawing(part)
     return ReleaseStatement(
         mechanism=statement_of(part.mechanism),

@@ -17,17 +17,14 @@ from ..accounting.enclosures import Enclosure
 from ..accounting.errors import InvalidType, InvalidValue, known_keywords
 from ..accounting.exact import Floats
 from ..accounting.pairs import GaussianPair, Pair
-from ..accounting.provenance import Public
 from ..accounting.relations import ADD_REMOVE, RECORD, AddRemove, Record
 from ..accounting.sampling.clipping import Outside
 from ..accounting.sampling.domains import NormBall
-from ..accounting.sampling.releases import ResampleEach
-from ..accounting.sampling.strategies import CyclicPoisson, Participation, Schema, Strategy
+from ..accounting.sampling.strategies import PARTICIPATION, CyclicPoisson, Participation, Schema, Strategy
 from ..mechanisms.gaussian_sum import GaussianSum
 from ..plugins.contract import Coins, released_parameters
 from ..plugins.contract.coins import release_coins
 from ..samplers.full import Full
-from ..samplers.poisson import Poisson
 from .correlated_steps import CorrelatedSteps
 from .declared import premises_of
 from .prepared import matrix_within
@@ -198,30 +195,9 @@ class CorrelatedRun(RunPart[Record]):
         """What the pairs rest on."""
         domain = () if self.domain is None else self.domain.assumptions
         dominated = _DOMINATION.conclude(premises_of(self.mechanism, self.sampler), domain)
-        _, strategy, who = self.described
         way = _AMPLIFIED if isinstance(self.participation, CyclicPoisson) else _CORRELATED
-        return Theorem("law", way).conclude([dominated], [Assumption(strategy, who)])
-
-    @cached_property
-    def dominating(self) -> SampledRun[Record]:
-        """Releases of Gaussian sums that cost at least as much and next to no more: certificates state these.
-
-        Raises:
-            InvalidValue: where a norm matters and there is no domain.
-        """
-        shifts = [shift for case in self.one.worst_cases.bounding if (shift := case.pair.normal_shift) is not None]
-        shift = max(shifts, key=lambda found: found.upper)
-        match self.participation:
-            case Participation():
-                times, rate, far = 1, Fraction(1), self.sensitivity
-            case CyclicPoisson(rate=rate):
-                times, far = -(-self.steps // self.participation.groups), self._longest
-        return SampledRun(
-            mechanism=GaussianSum(noise_multiplier=Public((1 / (shift * far)).lower_float)),
-            sampler=Poisson(rate=Public(rate)),
-            releases=ResampleEach(times),
-            precision=self.precision,
-        )
+        stated = Assumption("strategy", str(self.strategy)), Assumption(PARTICIPATION, str(self.participation))
+        return Theorem("law", way).conclude([dominated], stated)
 
     # Releases
 

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cache, partial
-from itertools import pairwise, product
+from itertools import combinations, pairwise, product
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -61,6 +61,15 @@ from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.expressions import ORDER, Constant, W, exp, expm1, log, norm, select, sqrt
 from certdp.accounting.guarantees import Guarantee
 from certdp.accounting.relations import ELEMENT, REPLACE, ZERO_OUT, User
+from certdp.correlated_noise import (
+    CorrelatedRun,
+    CyclicPoisson,
+    MatrixStrategy,
+    Participation,
+    Strategy,
+    ToeplitzStrategy,
+    TreeStrategy,
+)
 from certdp.dpis.budget import FixedClip, NoisySize, RenyiAccounting, RunPlan
 from certdp.dpis.forecast import forecast
 from certdp.guarantees import Evidence
@@ -149,6 +158,11 @@ LATTICE = SampledRun(
 )
 RESPONSES = SampledRun(mechanism=RandomisedResponse(epsilon=Public(1), categories=Public(2)), sampler=Full())
 NOISY: SampledRun[Any] = SampledRun(mechanism=LAPLACE, sampler=TENTH, releases=ResampleEach(2), domain=ball(1))
+
+
+def correlated(strategy: Strategy, participation: Participation | CyclicPoisson) -> CorrelatedRun:
+    mechanism = GaussianSum(scale=Public(8))
+    return CorrelatedRun(mechanism=mechanism, strategy=strategy, participation=participation, domain=ball(2))
 
 
 def training() -> bytes:
@@ -455,6 +469,18 @@ CORPUS: dict[str, Callable[[], bytes]] = {
     "batches cut down, replaced": of(
         evolve(NOISY, sampler=evolve(CUT_DOWN, at_most=Public(True)), relation=REPLACE), lambda run: run.pure()
     ),
+    "correlated, coefficients": of(
+        correlated(ToeplitzStrategy([1, 0.5, 0.25], 7), Participation(times=3, apart=2)),
+        lambda run: run.epsilon(Delta("1e-5")),
+    ),
+    "correlated, turns": of(
+        correlated(
+            MatrixStrategy(np.array([[1, 0, 0, 0], [0.5, 1, 0, 0], [0, -1, 2, 0], [0, 0, 0, 1]])),
+            CyclicPoisson(groups=2, rate="1/8"),
+        ),
+        lambda run: run.renyi(4),
+    ),
+    "correlated, tree": of(correlated(TreeStrategy(4), Participation(times=2, apart=1)), lambda run: run.gaussian()),
     "risk": of(evolve(SAMPLES, sampler=Full()), certdp.risk),
     "risk, pure": of(NOISY, lambda run: RATES[:1]),
     "risk, by orders": of(LATTICE, lambda run: RATES[:1]),
@@ -822,6 +848,45 @@ def record_for_an_element(genuine: Body, altered: Body) -> bool:
     return bool(genuine["claim"]["unit"] == "element" and altered["claim"]["unit"] == "record")
 
 
+def farthest(part: Body) -> tuple[float, int, float]:
+    """What one record moves by a strategy over all of its ways to take part, how often, and drawn at which rate."""
+    stated, steps = part["strategy"], part["steps"]
+    taken, matrix = stated["participation"], np.zeros((0, steps))
+    if stated["form"] == "tree":
+        ends = [
+            (end, 1 << level) for level in range(steps.bit_length()) for end in range(1 << level, steps + 1, 1 << level)
+        ]
+        numbers = [(end, [1.0] * length) for end, length in ends]
+    elif stated["form"] == "rows":
+        numbers = [(end, [float(Fraction(text)) for text in row]) for end, row in enumerate(stated["rows"], 1)]
+    else:
+        diagonals = [float(Fraction(text)) for text in stated["coefficients"]]
+        numbers = [(end, diagonals[:end][::-1]) for end in range(1, steps + 1)]
+    matrix = np.zeros((len(numbers), steps))
+    for row, (end, entries) in zip(matrix, numbers, strict=True):
+        row[end - len(entries) : end] = entries
+    products = np.abs(matrix.T @ matrix)
+    if "groups" in taken:
+        return math.sqrt(np.diagonal(products).max()), -(-steps // taken["groups"]), float(Fraction(taken["rate"]))
+    sets = (
+        each
+        for count in range(1, min(taken["times"], steps) + 1)
+        for each in combinations(range(steps), count)
+        if all(b - a >= taken["apart"] for a, b in pairwise(each))
+    )
+    return math.sqrt(max(products[np.ix_(each, each)].sum() for each in sets)), 1, 1.0
+
+
+def moves_no_more(genuine: Body, altered: Body) -> bool:
+    """Whatever a part's strategy is, its records move as little, as seldom, as theirs did."""
+    pairs = [
+        (farthest(old), farthest(new))
+        for old, new in zip(genuine["parts"], altered["parts"], strict=True)
+        if "strategy" in old or "strategy" in new
+    ]
+    return all(new[i] <= old[i] * (1 + 1e-12) for old, new in pairs for i in range(3))
+
+
 def true_of_one_response(genuine: Body, altered: Body) -> bool:
     """One pure release: randomised response is the worst, and its δ at the claimed ε is known."""
     match altered:
@@ -907,7 +972,7 @@ def same_options(genuine: Body, altered: Body) -> bool:
     )
 
 
-OF_ITSELF = {"gradient norms", "parameters", "profile assumed"}
+OF_ITSELF = {"gradient norms", "parameters", "profile assumed", "strategy"}
 PLUGIN = r"(parts\.\d+\.)?(mechanism|sampler)"
 HARMLESS = (
     Harmless(r"versions(\..*)?", "what wrote the file", always),
@@ -935,6 +1000,7 @@ HARMLESS = (
     Harmless(r"claim\.delta", "a δ that is true of one pure release", true_of_one_response),
     Harmless(r"method(\..*)?", "another way to prove the claim", same_claim),
     Harmless(r"parts\.\d+\.cover(\..*)?", "another cover that proves the claim", same_claim),
+    Harmless(r"parts\.\d+\.strategy\..*", "another strategy, by which no record moves farther", moves_no_more),
     Harmless(r"parts\.\d+\.rounding", "a rounding that drawing keeps to", no_finer_rounding),
     Harmless(
         r"(inputs\.loss|parts\.\d+\.loss\.parameter)\..*",
@@ -1457,7 +1523,7 @@ def within_cell(old: Body, new: Body, most: Any, point: dict[str, Any]) -> bool:
 
 def within_the_genuine_cover(genuine: Body, altered: Body) -> bool:
     """A composed run that loses no more at records tried than cells of the genuine one state, in no more releases."""
-    if not no_smaller(genuine, altered):
+    if not (no_smaller(genuine, altered) and moves_no_more(genuine, altered)):
         return False
     domain = altered["claim"]["domain"] or {"norm": "2", "radius": "1", "dimension": None}
     for old, new in zip(genuine["parts"], altered["parts"], strict=True):
@@ -1699,6 +1765,14 @@ def on_one_sample_of_all(body: Body) -> Body:
     return {**altered, "assumptions": [*told, {"name": "part 1: releases", "value": f"{steps}, on one sample"}]}
 
 
+def participating(body: Body, participation: Body, who: str) -> Body:
+    """Of other participants, as stated and as assumed."""
+    altered = put(body, ("parts", 0, "strategy", "participation"), participation)
+    told = {"name": "part 1: participation of a record", "value": who}
+    altered["assumptions"] = [told if item["name"] == told["name"] else item for item in altered["assumptions"]]
+    return altered
+
+
 def by_dpis(body: Body) -> Body:
     altered = copy.deepcopy(body)
     options = {"batch": "1", "norm_sum": "10", "clip": "1"}
@@ -1765,6 +1839,64 @@ FOR_ONE_REASON: dict[str, tuple[str, Callable[[Body], Body], str]] = {
         "renyi",
         lambda body: put(body, ("claim", "unit"), "element"),
         "the assumptions must state 'each record of the matrix is one element'",
+    ),
+    "a strategy about replaced records": (
+        "correlated, coefficients",
+        lambda body: put(body, ("claim", "relation"), "replace"),
+        "known about one record that is added or removed",
+    ),
+    "a strategy on one sample": (
+        "correlated, coefficients",
+        lambda body: put(body, ("parts", 0, "resample"), "once"),
+        "known about one record that is added or removed",
+    ),
+    "a strategy of an author's mechanism": (
+        "correlated, coefficients",
+        of_others,
+        "a strategy correlates the noise of gaussian-sum on full data alone",
+    ),
+    "a strategy of more steps than are assumed": (
+        "correlated, coefficients",
+        lambda body: put(body, ("parts", 0, "strategy", "participation", "times"), 2),
+        "must state 'part 1: participation of a record' as 'in at most 2 steps, at least 2 apart'",
+    ),
+    "a record that takes part once more": (
+        "correlated, coefficients",
+        lambda body: participating(body, {"times": 4, "apart": 2}, "in at most 4 steps, at least 2 apart"),
+        "was not proven by hockey-stick",
+    ),
+    "a record whose steps lie closer": (
+        "correlated, coefficients",
+        lambda body: participating(body, {"times": 3, "apart": 1}, "in at most 3 steps, at least 1 apart"),
+        "was not proven by hockey-stick",
+    ),
+    "independent noise quoted for a strategy": (
+        "correlated, coefficients",
+        lambda body: put(body, ("parts", 0, "strategy", "coefficients"), ["1", "1/2", "1/4", "1/8"]),
+        "was not proven by hockey-stick",
+    ),
+    "turns that meet in a row": (
+        "correlated, turns",
+        lambda body: participating(
+            body, {"groups": 1, "rate": "1/8"}, "in the turns of one of 1 groups, drawn in each at rate 1/8"
+        ),
+        "turns of a record meet in a row of the strategy",
+    ),
+    "every turn for certain": (
+        "correlated, turns",
+        lambda body: participating(
+            body, {"groups": 2, "rate": "1"}, "in the turns of one of 2 groups, drawn in each at rate 1"
+        ),
+        "tau was not proven",
+    ),
+    "a strategy of entries that add up beyond digits": (
+        "correlated, tree",
+        lambda body: put(
+            body,
+            ("parts", 0, "strategy"),
+            {**body["parts"][0]["strategy"], "form": "toeplitz", "coefficients": ["1", str(Fraction(1, 2**300))]},
+        ),
+        "entries of a strategy have more than 256 binary digits",
     ),
     "batches of a fixed size, one record fewer": (
         "batches of a fixed size",

@@ -97,7 +97,7 @@ _CORRELATED: Final = shapes.record(**_PART, strategy=strategy_shape)
 
 
 def _part(value: Any, where: str) -> None:
-    """Accept a part, which states batches where they are drawn as a whole, and a strategy where one correlates noise."""
+    """Accept a part, which states batches drawn as a whole, or a strategy that correlates noise, where there are."""
     if type(value) is dict and "strategy" in value:
         _CORRELATED(value, where)
     else:
@@ -272,7 +272,7 @@ def _added(factors: Iterable[Factor]) -> list[Factor]:
     return [factor._replace(samples=number) for factor, number in samples.items()]
 
 
-def _factor(part: dict[str, Any], corner: Corner, move: Moved | None) -> Factor:
+def _factor(part: dict[str, Any], corner: Corner, move: Moved | None = None) -> Factor:
     steps = part["steps"]
     # short numbers above: what is lost grows with parameter and rate
     bounds, rate = tuple(map(_ARITHMETIC.above, corner.parameters)), _ARITHMETIC.above(corner.rate)

@@ -4,19 +4,20 @@ Legend: C has a row for each number released, 0 after the step it is released at
 record that takes part in the steps of a set A, chosen apart from other records and outputs, adds a row g_s, no longer
 than r, to each step s in A, which may depend on earlier outputs; C·x + z is released, z of N(0, sigma^2). G is C'C.
 
-In few steps. Given the past, the record moves the mean of row i by the sum over A of C_is·g_s; on every path the squares
-add up to at most r^2 times V(A), the sum of |G_st| over s and t in A. Normal releases whose squared shifts add up to so
-much on every path lose no more than one with that shift (Smith, Thakurta 2022).
+In few steps. Given the past, the record moves the mean of row i by the sum over A of C_is·g_s; on every path the
+squares add up to at most r^2 times V(A), the sum of |G_st| over s and t in A. Normal releases whose squared shifts add
+up to so much on every path lose no more than one with that shift (Smith, Thakurta 2022).
 
-In turns. If every row reaches back less than b steps, and the record is drawn at rate q in each of the steps g, g + b, …
-by itself, no row holds two of its turns, and the rows of a turn come before those of the next: given the past, a turn is
-normal noise about a record drawn at rate q and moved by column s. Of these the longest bounds all n/b, rounded up.
+In turns. If every row reaches back less than b steps, and the record is drawn at rate q by itself in each of the steps
+g, g + b, …, no row holds two of its turns, and the rows of a turn come before those of the next: given the past, a turn
+is normal noise about a record drawn at rate q and moved by column s. The longest bounds all n/b, rounded up.
 
 V(A), where any two steps of A are b apart at least and no more than k are in it. Coefficients c_0 >= c_1 >= … >= 0 of
 C_st = c_(s-t) have products that fall with the step and with the distance: the i-th step of A comes no earlier, and no
-two nearer, than in 0, b, …, (k - 1)b, where C times the sum of these columns is added up. Else let w(s, t, j) be the most
-that j steps from t on weigh with s. As |G_ss| + 2w(s, s + b, j) bounds s with j steps after it, so does H the whole:
-H(t, j) = max(H(t + 1, j), |G_tt| + 2w(t, t + b, j - 1) + H(t + b, j - 1)).
+two nearer, than in 0, b, …, (k - 1)b, where C times the sum of these columns is added up. Else all A are gone through,
+step by step: of those so far it matters how many steps they hold, and the last ones as far as rows reach. Where that
+takes long, let w(s, t, j) be the most that j steps from t on weigh with s. As |G_ss| + 2w(s, s + b, j) bounds s with j
+steps after it, so does H the whole: H(t, j) = max(H(t + 1, j), |G_tt| + 2w(t, t + b, j - 1) + H(t + b, j - 1)).
 """
 
 from collections.abc import Mapping, Sequence
@@ -39,6 +40,8 @@ BY_STRATEGY: Final = " and what one record moves by a strategy matrix"
 _MOST_STEPS: Final = 2**53
 _COUNT: Final = shapes.integer(1, _MOST_STEPS)
 _WIDEST: Final = 256
+_MOST_WAYS: Final = 200_000
+_MOST_NEAR: Final = 16
 _TERM: Final = 60
 _STORED: Final = 1_000
 """For a number that is added up, and for one that is kept."""
@@ -142,9 +145,7 @@ def moved(strategy: Mapping[str, Any], steps: int, budget: Budget) -> Moved:
     else:
         rows, unit = _rows(strategy, steps, budget)
         if "groups" in taken:
-            return _in_turns(
-                taken, steps, max(len(row.entries) for row in rows), max(_columns(rows, steps)) * unit**2
-            )
+            return _in_turns(taken, steps, max(len(row.entries) for row in rows), max(_columns(rows, steps)) * unit**2)
         weights = _of_rows(rows, steps, budget)
     return Moved(_heaviest(weights, taken["times"], taken["apart"], budget) * unit**2, 1, Fraction(1))
 
@@ -235,10 +236,35 @@ def _of_rows(rows: Sequence[Row], steps: int, budget: Budget) -> list[list[int]]
 
 
 def _heaviest(weights: Sequence[Sequence[int]], times: int, apart: int, budget: Budget) -> int:
-    """Bound V: for each number of steps, from the last one on."""
-    steps = len(weights)
+    """Bound V, and where there are few ways to take part find it."""
+    steps, reach = len(weights), max(map(len, weights))
     apart = min(apart, steps)
     times = min(times, -(-steps // apart))
+    near = min(times, (reach - 1) // apart + 1)
+    if near < _MOST_NEAR and steps * times * max(reach, apart) ** near <= _MOST_WAYS:
+        return _of_every_way(weights, times, apart, budget)
+    return _of_later_steps(weights, times, apart, budget)
+
+
+def _of_every_way(weights: Sequence[Sequence[int]], times: int, apart: int, budget: Budget) -> int:
+    """Find V: the most that steps weigh so far, for each number of them and the last ones that matter."""
+    states: dict[tuple[int, tuple[int, ...]], int] = {(0, ()): 0}
+    for step in range(len(weights)):
+        budget.spend(_STORED * len(states))
+        grown: dict[tuple[int, tuple[int, ...]], int] = {}
+        for (count, recent), most in states.items():
+            near = tuple(one for one in recent if step - one < max(len(weights[one]), apart))
+            grown[count, near] = max(grown.get((count, near), 0), most)
+            if count < times and all(step - one >= apart for one in near):
+                more = most + weights[step][0] + 2 * sum(weights[one][step - one] for one in near)
+                grown[count + 1, (*near, step)] = max(grown.get((count + 1, (*near, step)), 0), more)
+        states = grown
+    return max(states.values())
+
+
+def _of_later_steps(weights: Sequence[Sequence[int]], times: int, apart: int, budget: Budget) -> int:
+    """Bound V: for each number of steps, from the last one on."""
+    steps = len(weights)
     budget.spend(_STORED * steps + _TERM * steps * times)
     follow = [_most_with(row, times - 1, apart, budget) for row in weights]
     heavy = [0] * (steps + apart)

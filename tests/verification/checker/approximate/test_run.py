@@ -99,7 +99,9 @@ def test_a_method_has_one_theorem(name: str) -> None:
 @pytest.mark.parametrize(("cells", "admitted"), [((64,), True), ((8, 8), True), ((65,), False), ((5, 13), False)])
 def test_cells_combine_in_no_more_ways_than_can_be_checked(cells: tuple[int, ...], admitted: bool) -> None:
     corners = [[Corner((Fraction(k + 1),), Fraction(1)) for k in range(many)] for many in cells]
-    combinations = run._combinations([part()] * len(cells), corners, [ONE_RECORD] * len(cells), Budget())
+    combinations = run._combinations(
+        [part()] * len(cells), corners, [ONE_RECORD] * len(cells), [None] * len(cells), Budget()
+    )
     if admitted:
         assert len(list(combinations)) == 64
         return
@@ -176,7 +178,7 @@ def test_equal_releases_add_up_and_others_stay_apart() -> None:
     drawn, once = Corner((Fraction(2),), Fraction(1, 2)), {"resample": "once"}
     parts = [part(steps=steps) for steps in (3, 4, 5, 6)] + [part(steps=2, **once), part(steps=7, **once)]
     corners = [[drawn], [drawn._replace(rate=Fraction(1, 3))], [drawn], [Corner((Fraction(0),), Fraction(1))]]
-    (found,) = run._combinations(parts, [*corners, [drawn], [drawn]], [ONE_RECORD] * 6, Budget())
+    (found,) = run._combinations(parts, [*corners, [drawn], [drawn]], [ONE_RECORD] * 6, [None] * 6, Budget())
     stated = [(factor.rate >= Fraction(1, 2), factor.together, factor.samples) for factor in found]
     assert stated == [(True, 1, 8), (False, 1, 4), (True, 2, 1), (True, 7, 1)]
     assert {factor.parameter for factor in found} == {2}
