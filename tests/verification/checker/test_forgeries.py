@@ -849,9 +849,14 @@ def record_for_an_element(genuine: Body, altered: Body) -> bool:
 
 
 def farthest(part: Body) -> tuple[float, int, float]:
-    """What one record moves by a strategy over all of its ways to take part, how often, and drawn at which rate."""
+    """What one record moves by a strategy over all of its ways to take part, how often, and drawn at which rate.
+
+    Without one, by independent noise in each of the steps.
+    """
+    if "strategy" not in part:
+        return math.sqrt(part["steps"]), 1, 1.0
     stated, steps = part["strategy"], part["steps"]
-    taken, matrix = stated["participation"], np.zeros((0, steps))
+    taken = stated["participation"]
     if stated["form"] == "tree":
         ends = [
             (end, 1 << level) for level in range(steps.bit_length()) for end in range(1 << level, steps + 1, 1 << level)
@@ -861,6 +866,8 @@ def farthest(part: Body) -> tuple[float, int, float]:
         numbers = [(end, [float(Fraction(text)) for text in row]) for end, row in enumerate(stated["rows"], 1)]
     else:
         diagonals = [float(Fraction(text)) for text in stated["coefficients"]]
+        if "times" in taken:  # how late the first step is does not matter
+            steps = min(steps, taken["times"] * taken["apart"] + len(diagonals))
         numbers = [(end, diagonals[:end][::-1]) for end in range(1, steps + 1)]
     matrix = np.zeros((len(numbers), steps))
     for row, (end, entries) in zip(matrix, numbers, strict=True):
@@ -885,6 +892,16 @@ def moves_no_more(genuine: Body, altered: Body) -> bool:
         if "strategy" in old or "strategy" in new
     ]
     return all(new[i] <= old[i] * (1 + 1e-12) for old, new in pairs for i in range(3))
+
+
+def another_strategy(genuine: Body, altered: Body) -> bool:
+    """Nothing but the strategy is another, or is gone, and the number of steps."""
+
+    def kept(part: Body) -> Body:
+        return {key: item for key, item in part.items() if key not in ("strategy", "steps")}
+
+    same = list(map(kept, genuine["parts"])) == list(map(kept, altered["parts"]))
+    return same and any("strategy" in part for part in genuine["parts"]) and moves_no_more(genuine, altered)
 
 
 def true_of_one_response(genuine: Body, altered: Body) -> bool:
@@ -1000,7 +1017,11 @@ HARMLESS = (
     Harmless(r"claim\.delta", "a δ that is true of one pure release", true_of_one_response),
     Harmless(r"method(\..*)?", "another way to prove the claim", same_claim),
     Harmless(r"parts\.\d+\.cover(\..*)?", "another cover that proves the claim", same_claim),
-    Harmless(r"parts\.\d+\.strategy\..*", "another strategy, by which no record moves farther", moves_no_more),
+    Harmless(
+        r"parts\.\d+(\.(strategy(\..*)?|steps))?",
+        "another strategy, by which no record moves farther",
+        another_strategy,
+    ),
     Harmless(r"parts\.\d+\.rounding", "a rounding that drawing keeps to", no_finer_rounding),
     Harmless(
         r"(inputs\.loss|parts\.\d+\.loss\.parameter)\..*",
