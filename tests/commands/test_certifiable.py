@@ -49,6 +49,7 @@ from certdp.runs.calibration import Budget, Limit
 from certdp.runs.risk import AdvantageLimit, BayesRiskLimit, RiskLimit, TruePositiveRateLimit
 from certdp.runs.run import NotionAbsent, Run
 from certdp.samplers.ppswor import Ppswor
+from certdp.selection import ReportNoisyMax
 from certdp.verification.certificates import approximate
 from certdp.verification.checker import check
 from certdp.verification.checker.approximate.claims import CLAIMS
@@ -247,6 +248,12 @@ RUNS: dict[str, Run[Any]] = {
         mechanism=GaussianSum(noise_multiplier=Public(3)),
         strategy=ToeplitzStrategy([1, 0.5], 6),
         participation=CyclicPoisson(groups=3, rate="0.1"),
+    ),
+    "losses in an interval": SampledRun(
+        mechanism=ReportNoisyMax(scale=Public(20), noise=Public("gumbel")),
+        sampler=Poisson(rate=Public("0.1")),
+        releases=ResampleEach(3),
+        domain=NormBall(norm=Norm("inf"), radius=Public(1)),
     ),
     "batches": SampledRun(
         mechanism=GaussianSum(scale=Public(8)),

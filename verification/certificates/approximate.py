@@ -29,7 +29,7 @@ from ...accounting.expressions import ORDER, Constant, Expression, Symbol, Varia
 from ...accounting.expressions import Range as Side
 from ...accounting.expressions.suprema import supremum
 from ...accounting.notions import APPROXIMATE, Approximate
-from ...accounting.pairs import GaussianPair, LaplacePair, RandomisedResponsePair
+from ...accounting.pairs import GaussianPair, LaplacePair, Pair, RandomisedResponsePair, bounded_range_pair
 from ...accounting.pairs.rounded_normal import LatticeNoise
 from ...accounting.relations import ADD_REMOVE, REPLACE, Direction, Unit, contributions_of
 from ...accounting.sampling.batches import TruncatedPoisson
@@ -79,6 +79,7 @@ _GROUPS = (256, 64)
 _PART = 11_000  # what reading and proving a part costs the checker, in places of a node
 _LINE_WORKS = (2e7, 2e8)
 _SHARP = 9e-7
+_IN_CELLS = ("laplace", "bounded-range")
 _CELLS = tuple(2**k for k in range(5, 13))
 _MOST_CELLS = 4096
 _SHARES = {Direction.ADD: 0.5, Direction.REMOVE: 1.0}  # of the work that is left; often little does for the first
@@ -207,14 +208,19 @@ def _(loss: RenyiLoss) -> tuple[StatedLoss, ...]:
 
 @stated_losses.register
 def _(loss: FamilyLoss) -> tuple[StatedLoss, ...]:
-    known = _FAMILIES.get(loss.family) if isinstance(loss.family, type) else None
+    known = _FAMILIES.get(loss.family)
     stated = (*(() if known is None else (StatedLoss(known, loss.of),)),)
     if loss.pure is not None and known != "pure":
         stated = *stated, StatedLoss("pure", loss.pure.epsilon)
     return stated or stated_losses.dispatch(Loss)(loss)
 
 
-_FAMILIES: Mapping[type, str] = {GaussianPair: "gaussian", LaplacePair: "laplace", RandomisedResponsePair: "pure"}
+_FAMILIES: Mapping[Callable[[Enclosure], Pair], str] = {
+    GaussianPair: "gaussian",
+    LaplacePair: "laplace",
+    RandomisedResponsePair: "pure",
+    bounded_range_pair: "bounded-range",
+}
 """What certificates call the pairs of a family that a plugin supplies."""
 
 
@@ -788,6 +794,7 @@ class _Law(NamedTuple):
 
 def _together(law: _Law, batches: Json, change: Changed) -> _Law:
     """The law on batches drawn as a whole, as the checker derives it: see its module `batches`."""
+    law = _as_pure(law)
     if law.family == "discrete-gaussian":
         return law
     two = law._replace(family="symmetrised", parameter=2 * law.parameter, base=law.family)
@@ -811,10 +818,16 @@ def _together(law: _Law, batches: Json, change: Changed) -> _Law:
     return law._replace(family="truncated", base=law.family, cases=tuple(cases))
 
 
+def _as_pure(law: _Law) -> _Law:
+    """What counts of losses in an interval about another change."""
+    return law._replace(family="pure") if law.family == "bounded-range" else law
+
+
 def _changed(law: _Law, change: Changed) -> _Law:
     """The law about another change, as the checker derives it: see its module `changes`."""
     if change.of_one:
         return law
+    law = _as_pure(law)
     if law.family != "gaussian" and change.records == 1:
         return _Law("exchanged", law.parameter * law.together, 1, law.rate)
     if law.family != "gaussian":
@@ -865,9 +878,9 @@ class _Known:
                 return None
             law, batched = _Law(family, parameter, together, rate), batched or "batches" in part
             law = _changed(law, change) if "batches" not in part else _together(law, part["batches"], change)
-            if law.of == "laplace" and law.together > 1:
+            if law.of in _IN_CELLS and law.together > 1:
                 return None
-            noise = noise or law.of == "laplace" or law.family in ("symmetrised", "truncated")
+            noise = noise or law.of in _IN_CELLS or law.family in ("symmetrised", "truncated")
             if parameter and rate:
                 found[law] += samples
         return cls(found, combinations if change.of_one and not batched else 1, margin, _CELLS if noise else [0])
@@ -920,6 +933,10 @@ def _laplace(law: _Law, times: int, cells: int) -> Release:
     return Finite.noise(law.parameter, cells, law.rate, times)
 
 
+def _bounded_range(law: _Law, times: int, cells: int) -> Release:
+    return Finite.within(law.parameter, cells, law.rate, times)
+
+
 def _symmetrised(law: _Law, times: int, cells: int) -> Release:
     base = law._replace(family=law.base, rate=1.0)
     if law.base == "gaussian":
@@ -936,6 +953,7 @@ _ON_LINES: Mapping[str, Callable[[_Law, int, int], Release]] = {
     "gaussian": _normal,
     "pure": _responses,
     "laplace": _laplace,
+    "bounded-range": _bounded_range,
     "mixture": _mixture,
     "exchanged": _exchanged,
     "two-records": _two_records,

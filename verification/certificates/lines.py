@@ -394,6 +394,16 @@ class Finite(Release):
         place = np.arange(cells + 1) * (shift / cells)
         return cls(np.log(masses) - place, 2 * place - shift, rate, times)
 
+    @classmethod
+    def within(cls, length: float, cells: int, rate: float, times: int) -> Finite:
+        """Losses in an interval: Laplace noise that lies between both places, spread onto the ends of the cells."""
+        import numpy as np
+
+        masses = np.full(cells + 1, 2 * math.tanh(length / (2 * cells)) / -math.expm1(-length))
+        masses[[0, -1]] /= 2
+        place = np.arange(cells + 1) * (length / cells)
+        return cls(np.log(masses) - place, 2 * place - length, rate, times)
+
     def moments(self, c: float, direction: Direction) -> tuple[float, float, float]:
         """Sums over the outcomes."""
         return _moments(self.log_masses, _mixed(self.log_ratios, self.rate), c, direction)

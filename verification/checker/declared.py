@@ -188,6 +188,11 @@ def _noisy_max(options: Options, stated: Tree) -> Tree:
     return ["multiply", _weighted(["norm", "inf"]), _constant(signs / _exact(options, "scale"))]
 
 
+def _with_gumbel_noise(options: Options, stated: Tree) -> Tree:
+    """Give the length of the interval in which the losses of all columns lie; with other noise there is none."""
+    return _noisy_max(options, stated) if options["noise"] == "gumbel" else None
+
+
 def _above_threshold(options: Options, stated: Tree) -> Tree:
     """The largest vote over the threshold's scale and, for each answer, over the scale of scores, as `_noisy_max`."""
     signs = 2 if options["signed"] == "true" else 1
@@ -226,7 +231,7 @@ MECHANISMS: Final = {
     "lloyd": Mechanism("pure", _lloyd, exact=_ROUNDED),
     "randomised-response": Mechanism("pure", _randomised_response, relation="replace", exact=None),
     "quantile-choice": Mechanism("pure", _quantile_choice, exact=None),
-    "report-noisy-max": Mechanism("pure", _noisy_max, exact=None),
+    "report-noisy-max": Mechanism("pure", _noisy_max, exact=None, also=("bounded-range", _with_gumbel_noise)),
     "above-threshold": Mechanism("pure", _above_threshold, exact=None),
     "dpis-step": Mechanism("gaussian", _dpis_step, exact=_ROUNDED),
 }

@@ -371,6 +371,15 @@ CORPUS: dict[str, Callable[[], bytes]] = {
         ResampleEach(2),
         ball("inf"),
     ),
+    "losses in an interval, renyi": of(
+        SampledRun(
+            mechanism=ReportNoisyMax(scale=Public(8), noise=Public("gumbel")),
+            sampler=Full(),
+            releases=ResampleEach(9),
+            domain=ball("inf"),
+        ),
+        lambda run: run.renyi(4),
+    ),
     "above-threshold": run(
         AboveThreshold(threshold=Public(9), threshold_scale=Public(8), scale=Public(16), answers=Public(3)),
         Full(),
@@ -1794,6 +1803,13 @@ def participating(body: Body, participation: Body, who: str) -> Body:
     return altered
 
 
+def noisy_max_of(body: Body, noise: str) -> Body:
+    altered = put(body, ("parts", 0, "mechanism", "options", "noise"), noise)
+    told = {"name": "part 1: mechanism.noise", "value": noise}
+    altered["assumptions"] = [told if item["name"] == told["name"] else item for item in altered["assumptions"]]
+    return altered
+
+
 def by_dpis(body: Body) -> Body:
     altered = copy.deepcopy(body)
     options = {"batch": "1", "norm_sum": "10", "clip": "1"}
@@ -1918,6 +1934,16 @@ FOR_ONE_REASON: dict[str, tuple[str, Callable[[Body], Body], str]] = {
             {**body["parts"][0]["strategy"], "form": "toeplitz", "coefficients": ["1", str(Fraction(1, 2**300))]},
         ),
         "entries of a strategy have more than 256 binary digits",
+    ),
+    "losses of permute-and-flip in an interval": (
+        "losses in an interval, renyi",
+        lambda body: noisy_max_of(body, "exponential"),
+        "the loss stated is not that of mechanism report-noisy-max with these options",
+    ),
+    "losses in an interval as replaced ones": (
+        "losses in an interval, renyi",
+        lambda body: put(body, ("claim", "relation"), "replace"),
+        "tau was not proven",
     ),
     "batches of a fixed size, one record fewer": (
         "batches of a fixed size",

@@ -15,7 +15,7 @@ A is the mean of L_G over the subsets G that may be drawn; |G| of them lose what
 Theorem 2.14), each L_G <= e^(|G|sz - (|G|s)²/2), and a sum is below that of copies that rise together. With the largest
 rate and shift of all records that is the sum over j of C(k, j)q^j(1 - q)^(k-j)·e^(jsz - (js)²/2). Where all are drawn
 it is one normal law, at k·s, and 2k·s from the one turned round. Whatever has a mu in Gaussian privacy has groups so.
-Pure losses of replaced records are in `finite`.
+Pure losses of replaced records are in `finite`; of losses in an interval the pure one counts.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ from ..intervals import Arithmetic, upper_end
 from ..verdict import Refused
 from .batches import drawn_together
 from .cover import Corner
-from .factors import EXCHANGED, GAUSSIAN, LAPLACE, MIXTURE, PURE, Batches, Change, Factor
+from .factors import BOUNDED_RANGE, EXCHANGED, GAUSSIAN, LAPLACE, MIXTURE, PURE, Batches, Change, Factor
 from .notions import gaussian_square, price_of_square
 
 RELATIONS: Final = ("add-remove", "replace", "zero-out")
@@ -91,6 +91,8 @@ def changed(factor: Factor, change: Change, budget: Budget) -> Factor:
     """
     if change == ONE_RECORD or factor.null:
         return factor
+    if factor.family == BOUNDED_RANGE:
+        factor = factor._replace(family=PURE)
     if change.batches is not None:
         return drawn_together(factor._replace(change=change))
     if factor.family in (LAPLACE, PURE):

@@ -19,7 +19,18 @@ from mpmath import libmp
 from .. import intervals
 from ..intervals import NOTHING, ONE, ZERO, Arithmetic, Interval, Mpf, at_most, floor_in_units, magnitude
 from ..verdict import Refused
-from .factors import EXCHANGED, GAUSSIAN, LAPLACE, PURE, REMOVE, SYMMETRISED, TRUNCATED, TWO_RECORDS, Factor
+from .factors import (
+    BOUNDED_RANGE,
+    EXCHANGED,
+    GAUSSIAN,
+    LAPLACE,
+    PURE,
+    REMOVE,
+    SYMMETRISED,
+    TRUNCATED,
+    TWO_RECORDS,
+    Factor,
+)
 from .finite import exchanged_loss, outcomes
 
 _UNIT: Final = Interval(ONE, ONE)
@@ -33,7 +44,7 @@ def pure_loss(factors: Sequence[Factor], direction: str, arithmetic: Arithmetic)
     for factor in factors:
         if factor.family == EXCHANGED:
             spent = exchanged_loss(factor, arithmetic)
-        elif factor.family in (LAPLACE, PURE):
+        elif factor.family in (LAPLACE, PURE, BOUNDED_RANGE):
             spent = _amplified(factor, direction, arithmetic)
         elif factor.family in (SYMMETRISED, TRUNCATED) and factor.base in (LAPLACE, PURE, TWO_RECORDS):
             # of two records; of samples cut down more than either case loses
@@ -111,11 +122,21 @@ def _delta(factor: Factor, epsilon: Interval, arithmetic: Arithmetic) -> Interva
     if factor.family == LAPLACE:
         half = arithmetic.multiply(arithmetic.subtract(epsilon, parameter), arithmetic.rational(Fraction(1, 2)))
         return arithmetic.maximum(arithmetic.negate(arithmetic.expm1(half)), NOTHING)
+    if factor.family == BOUNDED_RANGE:
+        return _in_an_interval(parameter, epsilon, arithmetic)
     if factor.family == TWO_RECORDS:
         return _exchanged(factor._replace(rate=Fraction(1)), epsilon, arithmetic)
     if factor.family == PURE:
         return _responses(factor._replace(rate=Fraction(1)), factor.together, epsilon, REMOVE, arithmetic)
     raise Refused(f"the family {factor.family} has no delta of its own")
+
+
+def _in_an_interval(length: Interval, epsilon: Interval, arithmetic: Arithmetic) -> Interval:
+    """Enclose the largest delta of losses in an interval of this length, (1 - e^((eps - e)/2))²/(1 - e^-e)."""
+    half = arithmetic.multiply(arithmetic.subtract(epsilon, length), arithmetic.rational(Fraction(1, 2)))
+    told = arithmetic.maximum(arithmetic.negate(arithmetic.expm1(half)), NOTHING)
+    within = arithmetic.negate(arithmetic.expm1(arithmetic.negate(length)))
+    return arithmetic.divide(arithmetic.multiply(told, told), within)
 
 
 def _responses(factor: Factor, times: int, epsilon: Interval, direction: str, arithmetic: Arithmetic) -> Interval:

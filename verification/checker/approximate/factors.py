@@ -8,6 +8,7 @@ from ..verdict import Refused
 GAUSSIAN: Final = "gaussian"
 LAPLACE: Final = "laplace"
 PURE: Final = "pure"
+BOUNDED_RANGE: Final = "bounded-range"
 ZERO_CONCENTRATED: Final = "zero-concentrated"
 DISCRETE_GAUSSIAN: Final = "discrete-gaussian"
 RENYI: Final = "renyi"
@@ -16,12 +17,13 @@ EXCHANGED: Final = "exchanged"
 SYMMETRISED: Final = "symmetrised"
 TRUNCATED: Final = "truncated"
 TWO_RECORDS: Final = "two-records"
-FAMILIES: Final = (GAUSSIAN, LAPLACE, PURE, ZERO_CONCENTRATED)
-"""N(s, 1) and N(0, 1); Laplace(s, 1) and Laplace(0, 1); randomised response with epsilon; tau(a) <= rho*a.
+FAMILIES: Final = (GAUSSIAN, LAPLACE, PURE, BOUNDED_RANGE, ZERO_CONCENTRATED)
+"""N(s, 1) and N(0, 1); Laplace(s, 1) and Laplace(0, 1); randomised response with epsilon; all pairs of which log P/Q
+lies in some interval of length epsilon (`finite`); tau(a) <= rho*a.
 
 Beside them, on a lattice, discrete Gaussian noise about vectors as long as s standard deviations, and about 0; and any
-pair whose Renyi divergences are bounded at some orders. But for the fourth and this one all are symmetric: an
-involution of the outputs swaps the laws with and without the record.
+pair whose Renyi divergences are bounded at some orders. But for the last two of these and this one all are
+symmetric: an involution of the outputs swaps the laws with and without the record.
 No certificate states the families from `mixture` on, which follow from a change of the data (`changes`): normal noise
 about a sum of several records, and a pure loss of a record that another one replaces; and from how batches are drawn
 (`batches`): one place of a batch that changes hands, and Poisson samples that are cut down to a largest size; and a

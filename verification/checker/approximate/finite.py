@@ -11,6 +11,12 @@ P and Q, and of their mixtures (1 - q)Q + qP with Q, grows (Blackwell 1953). Fro
 lower end of the cell at y gets e^-y(r - 1)/(2(r + 1)) of Q, the upper 1/r of that. Together w = s(2j/n - 1) and
 Q = te^(-js/n) with t = (r - 1)/(r + 1) for 0 < j < n; Q = (1 + t)/2 and e^-s(1 + t)/2 for j = 0 and n.
 
+Losses in an interval. If log P/Q lies within [t - e, t], spreading P/Q onto both ends, as above, leaves Q a chance of
+(e^-t - e^-e)/(1 - e^-e) at e^t; P - e^g·Q of it is (1 + e^(g-e) - e^(t-e) - e^(g-t))/(1 - e^-e), largest at
+t = (e + g)/2: delta(g) <= (1 - e^((g-e)/2))²/(1 - e^-e) for -e <= g <= e (Dong, Durfee, Rogers 2020). That is the curve
+of Laplace noise of shift e whose output lies between 0 and e, and has no other atoms: d/dx of both, x = e^g, agree. So
+this one pair bounds all; its cells are those above without the masses beyond, over tanh(e/2) in all.
+
 Replaced records (`changes`). With e^-e <= L <= e^e, A lies between l = 1 - q(1 - e^-e) and h = 1 + q(e^e - 1). The law
 on both with the mean 1 is above every law between them, and has h with probability r = 1/(1 + e^e). Turned round, h
 meets l in r, l meets h in r and l meets l in the rest. With q = 1 these are two records that are drawn for certain; of
@@ -23,7 +29,7 @@ from typing import Final, NamedTuple
 
 from ..intervals import NOTHING, ONE, Arithmetic, Interval
 from ..verdict import Refused
-from .factors import EXCHANGED, LAPLACE, PURE, TWO_RECORDS, Factor
+from .factors import BOUNDED_RANGE, EXCHANGED, LAPLACE, PURE, TWO_RECORDS, Factor
 
 MOST_CELLS: Final = 4096
 _UNIT: Final = Interval(ONE, ONE)
@@ -44,7 +50,7 @@ def outcomes_of(factor: Factor, cells: int) -> int:
     """
     if factor.family == PURE and factor.together <= MOST_CELLS:
         return factor.together + 1
-    if factor.family == LAPLACE and factor.together == 1 and cells:
+    if factor.family in (LAPLACE, BOUNDED_RANGE) and factor.together == 1 and cells:
         return cells + 1
     if factor.family in (EXCHANGED, TWO_RECORDS):
         return 3
@@ -55,7 +61,7 @@ def outcomes(factor: Factor, cells: int, arithmetic: Arithmetic) -> list[Outcome
     """List the outcomes about a record that is in the data; those of a family that `outcomes_of` admits."""
     if factor.family == EXCHANGED:
         return _exchanged(factor, arithmetic)
-    if factor.family == LAPLACE:
+    if factor.family in (LAPLACE, BOUNDED_RANGE):
         drawn = _noise(factor, cells, arithmetic)
     else:
         drawn = (_two_records if factor.family == TWO_RECORDS else _responses)(factor, arithmetic)
@@ -90,6 +96,10 @@ def _noise(factor: Factor, cells: int, arithmetic: Arithmetic) -> list[tuple[Int
     growth = arithmetic.expm1(arithmetic.rational(shift / cells))
     share = arithmetic.divide(growth, arithmetic.add(growth, arithmetic.rational(Fraction(2))))
     outer = arithmetic.multiply(arithmetic.add(_UNIT, share), arithmetic.rational(Fraction(1, 2)))
+    if factor.family == BOUNDED_RANGE:
+        within = arithmetic.negate(arithmetic.expm1(arithmetic.rational(-shift)))
+        outer = arithmetic.divide(share, within)
+        share = arithmetic.add(outer, outer)
     found = []
     for j in range(cells + 1):
         fallen = arithmetic.exp(arithmetic.rational(-shift * j / cells))

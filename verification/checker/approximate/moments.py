@@ -10,6 +10,10 @@ with x = q(P/Q - 1) >= -q of mean 0 and E_Q[x^2] = q^2·c, c = e^A(2) - 1. The p
 at q·c is convex and nowhere below f, whose third derivative is negative, and it grows with c:
 add is at most (1 - e^-A(2))(1 - q)^(1-a) + e^-A(2)·(1 + q·c)^(1-a).
 
+Losses in an interval of length e. The pair in `finite` has A(a) = (a - 1)e + log((1 - e^((1-2a)e))/((2a-1)(1 - e^-e))).
+Of any such pair K(x) = log E_Q[(P/Q)^x] has K(0) = K(1) = 0 and K'' at most e²/4, the variance of what lies within the
+interval: A(a) <= a(a - 1)e²/8, which is smaller at low orders. The pairs themselves are not symmetric.
+
 Conversion. Let r = P/Q and c, r1 > 0, r2^(a-1) = r1^(a-1) + 1/(ac), g = c(a - 1)(r2^a - r1^a). The function
 c·(r^a - a·r1^(a-1)·r + (a - 1)·r1^a) is convex in r, touches 0 at r1 and r - g at r2, so it is at least (r - g)+; hence
 delta(log g) = E_Q[(r - g)+] <= c·(e^A + (a - 1)·r1^a - a·r1^(a-1)). At r1 = 0 that is (e^A/a)·((a - 1)/(a·g))^(a-1).
@@ -26,6 +30,7 @@ from ..verdict import Refused
 from .batches import cases, drawn_for_certain
 from .divergences import pure_loss
 from .factors import (
+    BOUNDED_RANGE,
     DISCRETE_GAUSSIAN,
     EXCHANGED,
     GAUSSIAN,
@@ -55,6 +60,7 @@ _TERM: Final[dict[str, int]] = {
     ZERO_CONCENTRATED: 15_000,
     RENYI: 15_000,
     LAPLACE: 60_000,
+    BOUNDED_RANGE: 60_000,
     PURE: 120_000,
 }
 _MOMENT: Final = 400_000
@@ -106,7 +112,7 @@ class Moments:
         else:
             limit = self._two_outcomes(factor, order)
         most = arithmetic.minimum(most, limit) if limit is not None else most
-        if factor.family in (LAPLACE, PURE):  # the pure loss after sampling says something as well
+        if factor.family in (LAPLACE, PURE, BOUNDED_RANGE):  # the pure loss after sampling says something as well
             most = arithmetic.minimum(most, self._of_pure_loss(factor, order))
         return arithmetic.multiply(samples, most)
 
@@ -166,9 +172,20 @@ class Moments:
                 arithmetic.rational(1 - share), arithmetic.expm1(arithmetic.rational(-order * s))
             )
             return arithmetic.multiply(together, arithmetic.log1p(arithmetic.add(towards, away)))
+        if factor.family == BOUNDED_RANGE:
+            return arithmetic.multiply(together, self._in_an_interval(s, order))
         if factor.family != PURE:
             raise Refused(f"moments of the family {factor.family} are not known to the checker")
         return arithmetic.multiply(together, self._response(factor._replace(rate=Fraction(1)), order, REMOVE))
+
+    def _in_an_interval(self, length: Fraction, order: Fraction) -> Interval:
+        """Bound A of losses in an interval of this length."""
+        arithmetic, twice = self.arithmetic, 2 * order - 1
+        whole, one = (arithmetic.expm1(arithmetic.rational(-length * times)) for times in (twice, Fraction(1)))
+        ratio = arithmetic.divide(whole, arithmetic.multiply(arithmetic.rational(twice), one))
+        of_pair = arithmetic.add(arithmetic.rational((order - 1) * length), arithmetic.log(ratio))
+        of_range = arithmetic.rational(order * (order - 1) * length**2 / 8)
+        return arithmetic.maximum(arithmetic.minimum(of_pair, of_range), NOTHING)
 
     def _response(self, factor: Factor, order: Fraction, direction: str) -> Interval:
         """Enclose A of one randomised response on a sample.

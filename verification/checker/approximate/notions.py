@@ -8,6 +8,8 @@ divergence: s + e^-s - 1 and e·tanh(e/2). Gaussian: the trade-off curve is at l
 randomised response it is piecewise linear and convex, and meets that curve at its kink: Phi(mu/2) = 1/(1 + e^-e).
 Whatever has a pure loss e is dominated by randomised response with e.
 
+Of losses in an interval of length e rho = e²/8 (`moments`), and mu is that of the pure loss e.
+
 Both are closed under post-processing, and a sample is one of a release that shows the record: it replaces it, with
 probability 1 - q, by another draw. So what holds without sampling holds with it; where there is a pure loss, the pure
 loss after sampling counts as well, log(1 + q(e^(ke) - 1)), which bounds both directions (Theorem 6). Of replaced
@@ -22,7 +24,18 @@ from ..intervals import NOTHING, ONE, Arithmetic, Interval, at_most
 from ..verdict import Refused
 from .batches import drawn_for_certain
 from .divergences import normal_cdf, pure_loss
-from .factors import DISCRETE_GAUSSIAN, EXCHANGED, GAUSSIAN, LAPLACE, MIXTURE, PURE, REMOVE, ZERO_CONCENTRATED, Factor
+from .factors import (
+    BOUNDED_RANGE,
+    DISCRETE_GAUSSIAN,
+    EXCHANGED,
+    GAUSSIAN,
+    LAPLACE,
+    MIXTURE,
+    PURE,
+    REMOVE,
+    ZERO_CONCENTRATED,
+    Factor,
+)
 
 _QUANTILE: Final = 5_000_000
 _PER_NAT: Final = 320_000
@@ -46,19 +59,28 @@ def concentration(factor: Factor, arithmetic: Arithmetic) -> Interval:
     if factor.family == EXCHANGED:
         one = _of_response(_amplified(factor, arithmetic), arithmetic)
         return arithmetic.multiply(arithmetic.rational(Fraction(factor.samples)), one)
-    if factor.family not in (LAPLACE, PURE):
+    if factor.family not in (LAPLACE, PURE, BOUNDED_RANGE):
         raise Refused(f"the family {factor.family} has no rho")
-    one = _of_laplace(s, arithmetic) if factor.family == LAPLACE else _of_response(arithmetic.rational(s), arithmetic)
+    one = _of_one(factor, arithmetic)
     most = arithmetic.multiply(arithmetic.rational(Fraction(factor.together)), one)
     if amplified.sampled:
         most = arithmetic.minimum(most, _of_response(_amplified(amplified, arithmetic), arithmetic))
     return arithmetic.multiply(arithmetic.rational(Fraction(factor.samples)), most)
 
 
+def _of_one(factor: Factor, arithmetic: Arithmetic) -> Interval:
+    """Bound rho of one release about a record that is drawn."""
+    if factor.family == LAPLACE:
+        return _of_laplace(factor.parameter, arithmetic)
+    if factor.family == BOUNDED_RANGE:
+        return arithmetic.rational(factor.parameter**2 / 8)
+    return _of_response(arithmetic.rational(factor.parameter), arithmetic)
+
+
 def price_of_square(factor: Factor) -> int:
     """Give what `gaussian_square` takes from a budget."""
     factor = drawn_for_certain(factor)
-    if factor.family not in (LAPLACE, PURE, EXCHANGED):
+    if factor.family not in (LAPLACE, PURE, BOUNDED_RANGE, EXCHANGED):
         return 0
     return 2 * (_QUANTILE + _PER_NAT * min(ceil(factor.parameter * factor.together), _LONGEST))
 
@@ -72,7 +94,7 @@ def gaussian_square(factor: Factor, arithmetic: Arithmetic) -> Interval:
     if factor.family == EXCHANGED:
         one = _square_of_response(_amplified(factor, arithmetic), arithmetic)
         return arithmetic.multiply(arithmetic.rational(Fraction(factor.samples)), one)
-    if factor.family not in (LAPLACE, PURE):
+    if factor.family not in (LAPLACE, PURE, BOUNDED_RANGE):
         raise Refused(f"the family {factor.family} has no mu")
     one = _square_of_response(arithmetic.rational(factor.parameter), arithmetic)
     most = arithmetic.multiply(arithmetic.rational(Fraction(factor.together)), one)

@@ -13,6 +13,7 @@ from certdp.verification.checker import Budget
 from certdp.verification.checker.approximate.changes import ONE_RECORD, by_changes, change_of, changed, joined
 from certdp.verification.checker.approximate.cover import Corner
 from certdp.verification.checker.approximate.factors import (
+    BOUNDED_RANGE,
     DISCRETE_GAUSSIAN,
     EXCHANGED,
     GAUSSIAN,
@@ -100,7 +101,7 @@ def factor(family: str, parameter: int = 3, rate: Fraction = HALF, together: int
     return Factor(family, Fraction(parameter), rate, together, 7, lattice)
 
 
-EVERY = (GAUSSIAN, LAPLACE, PURE, ZERO_CONCENTRATED, DISCRETE_GAUSSIAN)
+EVERY = (GAUSSIAN, LAPLACE, PURE, BOUNDED_RANGE, ZERO_CONCENTRATED, DISCRETE_GAUSSIAN)
 
 
 @pytest.mark.parametrize("family", EVERY)
@@ -126,14 +127,14 @@ def test_normal_noise(change: Change, reach: int) -> None:
     assert changed(everywhere, change, Budget()) == everywhere._replace(parameter=Fraction(3 * reach))
 
 
-@pytest.mark.parametrize("family", [LAPLACE, PURE])
+@pytest.mark.parametrize("family", [LAPLACE, PURE, BOUNDED_RANGE])
 def test_pure_losses_of_all_releases_on_a_sample_are_exchanged(family: str) -> None:
     found = changed(factor(family, together=4), Change(1, replaced=True), Budget())
     assert found == factor(EXCHANGED, parameter=12)
 
 
 @pytest.mark.parametrize("replaced", [False, True])
-@pytest.mark.parametrize("family", [LAPLACE, PURE])
+@pytest.mark.parametrize("family", [LAPLACE, PURE, BOUNDED_RANGE])
 def test_pure_losses_of_several_records_go_by_their_mu(family: str, replaced: bool) -> None:
     """Φ(−μ/2) = 1/(1 + e^3) for one release, and twice that μ for four."""
     found = changed(factor(family, together=4), Change(2, replaced), Budget())

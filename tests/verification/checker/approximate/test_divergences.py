@@ -15,6 +15,7 @@ from mpmath import libmp, mp
 from certdp.verification.checker.approximate.divergences import delta_of_one, normal_cdf, pi, pi_between, pure_loss
 from certdp.verification.checker.approximate.factors import (
     ADD,
+    BOUNDED_RANGE,
     DIRECTIONS,
     FAMILIES,
     GAUSSIAN,
@@ -119,7 +120,29 @@ def test_the_divergence_of_responses_is_the_sum_over_their_outputs(
             assert_encloses(delta_of_one([factor], Fraction(epsilon), direction, FINE), truth)
 
 
-@pytest.mark.parametrize("family", [LAPLACE, PURE])
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("rate", ["1", "1/3", "1/100"])
+def test_the_divergence_of_losses_in_an_interval_is_the_largest_over_where_it_lies(rate: str, direction: str) -> None:
+    """Of both ends alone, on a sample; the place t of the upper one is (e + g)/2, g being what is told apart drawn."""
+    for parameter, epsilon in product(("1/5", "2"), ("0", "1/1000", "1/10", "1", "4")):
+        factor = Factor(BOUNDED_RANGE, Fraction(parameter), Fraction(rate), 1, 1)
+        with mp.workprec(900):
+            q = real(factor.rate)
+            e, growth = real(factor.parameter), mpmath.exp(real(Fraction(epsilon)))
+            truth = mpmath.mpf(0)
+            before = 1 + (growth - 1) / q if direction == REMOVE else (1 - (1 - 1 / growth) / q)
+            level = mpmath.log(before) if before > 0 else mpmath.inf
+            for top in [e * j / 16 for j in range(17)] + ([(e + level) / 2] if abs(level) < e else []):
+                chance = (mpmath.exp(-top) - mpmath.exp(-e)) / -mpmath.expm1(-e)
+                pairs = [(chance, mpmath.exp(top)), (1 - chance, mpmath.exp(top - e))]
+                mixed = [(mass, (1 - q) * mass + q * mass * ratio) for mass, ratio in pairs]
+                ways = [(p, m) if direction == REMOVE else (m, p) for m, p in mixed]
+                truth = max(truth, mpmath.fsum(max(p - growth * m, 0) for p, m in ways))
+            truth = truth if truth > mpmath.mpf(2) ** -800 else mpmath.mpf(0)  # what is left of 0 by rounding
+            assert_encloses(delta_of_one([factor], Fraction(epsilon), direction, FINE), truth)
+
+
+@pytest.mark.parametrize("family", [LAPLACE, PURE, BOUNDED_RANGE])
 def test_pure_losses_on_samples_add_up(family: str) -> None:
     """Theorem 6: log(1 + q(e^ε - 1)) for remove and -log(1 - q(1 - e^-ε)) for add."""
     factors = [Factor(family, HALF, Fraction(1, 3), 3, 4), Factor(family, Fraction(2), Fraction(1), 1, 2)]
@@ -177,7 +200,7 @@ def test_releases_on_samples_are_one_only_where_their_law_is_known() -> None:
     for family, together, samples, direction in product(FAMILIES, (1, 2), (1, 2), DIRECTIONS):
         factor = Factor(family, HALF, Fraction(1, 3), together, samples)
         known = (family, samples) in ((GAUSSIAN, 1), (PURE, 1)) or (family, together) == (PURE, 1)
-        if known or (family, together, samples) == (LAPLACE, 1, 1):
+        if known or (family in (LAPLACE, BOUNDED_RANGE) and (together, samples) == (1, 1)):
             delta_of_one([factor], Fraction(1, 10), direction, FINE)
             continue
         with pytest.raises(Refused, match="one release" if together * samples > 1 else "no delta of its own"):

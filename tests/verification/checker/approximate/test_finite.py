@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from mpmath import mp
 
 from certdp.verification.checker.approximate.factors import (
+    BOUNDED_RANGE,
     EXCHANGED,
     FAMILIES,
     GAUSSIAN,
@@ -90,6 +91,43 @@ def test_the_pair_of_noise_dominates_and_is_near() -> None:
                 assert exact <= spread * (1 + mpmath.mpf(2) ** -150) <= exact + mpmath.mpf(near)
 
 
+def test_losses_in_an_interval_are_noise_between_its_places() -> None:
+    """Cell by cell, as above, of Laplace noise that is known to lie between both places."""
+    with mp.workprec(300):
+        for cells, length in product((1, 2, 5), (Fraction(1, 7), Fraction(4))):
+            e = real(length)
+            ends = [e * j / cells for j in range(cells + 1)]
+            ratios, masses = [mpmath.exp(2 * y - e) for y in ends], [mpmath.mpf(0)] * (cells + 1)
+            for j, (low, high) in enumerate(pairwise(ends)):
+                absent = (mpmath.exp(-low) - mpmath.exp(-high)) / -mpmath.expm1(-e)
+                present = (mpmath.exp(high - e) - mpmath.exp(low - e)) / -mpmath.expm1(-e)
+                upper = (present - ratios[j] * absent) / (ratios[j + 1] - ratios[j])
+                masses[j] += absent - upper
+                masses[j + 1] += upper
+            assert abs(mpmath.fsum(masses) - 1) < mpmath.mpf(2) ** -250
+            found = outcomes(Factor(BOUNDED_RANGE, length, Fraction(1), 1, 1), cells, FINE)
+            for outcome, mass, ratio in zip(found, masses, ratios, strict=True):
+                assert_enclosed(outcome, mass, mpmath.log(ratio))
+
+
+def test_no_losses_in_an_interval_are_easier_to_tell_and_some_are_as_easy() -> None:
+    """Of both ends of an interval from t - e to t, for many t: the largest is that of the cells, but for a little."""
+    with mp.workprec(200):
+        for length in (Fraction(1, 3), Fraction(3)):
+            e = real(length)
+            cells = outcomes(Factor(BOUNDED_RANGE, length, Fraction(1), 1, 1), 64, FINE)
+            found = [(mp.make_mpf(mass.hi), mpmath.exp(mp.make_mpf(loss.hi))) for mass, loss in cells]
+            for k in range(21):
+                growth = mpmath.exp(e * k / 20)
+                worst = mpmath.mpf(0)
+                for place in range(41):
+                    top = e * place / 40
+                    chance = (mpmath.exp(-top) - mpmath.exp(-e)) / -mpmath.expm1(-e)
+                    worst = max(worst, chance * (mpmath.exp(top) - growth))
+                spread = mpmath.fsum(mass * max(ratio - growth, 0) for mass, ratio in found)
+                assert worst <= spread * (1 + mpmath.mpf(2) ** -150) <= worst + mpmath.mpf("0.001")
+
+
 @pytest.mark.parametrize("rate", [Fraction(1, 100), Fraction(2, 3), Fraction(1)])
 @pytest.mark.parametrize("loss", [Fraction(1, 5), Fraction(4)])
 def test_the_pair_of_replaced_records_is_that_of_the_two_extreme_ratios_turned_round(
@@ -145,12 +183,12 @@ def _ratios(places: list[Fraction], growth: Fraction) -> list[Fraction]:
 
 
 def test_for_which_releases_a_finite_pair_is_known() -> None:
-    known = {PURE: (1, 2, MOST_CELLS), LAPLACE: (1,)}
+    known = {PURE: (1, 2, MOST_CELLS), LAPLACE: (1,), BOUNDED_RANGE: (1,)}
     for family, together, cells in product(FAMILIES, (1, 2, MOST_CELLS, MOST_CELLS + 1), (0, 1, 7)):
         factor = Factor(family, Fraction(1, 2), Fraction(1, 3), together, 5)
         if together in known.get(family, ()) and (family == PURE or cells):
             size = outcomes_of(factor, cells)
-            assert size == (cells if family == LAPLACE else together) + 1
+            assert size == (together if family == PURE else cells) + 1
             if size < 10:
                 assert len(outcomes(factor, cells, FINE)) == size
             continue

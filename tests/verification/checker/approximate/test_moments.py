@@ -8,15 +8,19 @@ from typing import Any
 
 import mpmath
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from mpmath import mp
 
 from certdp.verification.checker.approximate import moments
 from certdp.verification.checker.approximate.factors import (
     ADD,
+    BOUNDED_RANGE,
     DIRECTIONS,
     DISCRETE_GAUSSIAN,
     FAMILIES,
     GAUSSIAN,
+    LAPLACE,
     PURE,
     REMOVE,
     ZERO_CONCENTRATED,
@@ -117,6 +121,9 @@ def test_a_sum_has_so_many_terms_at_most(order: str, summed: bool, monkeypatch: 
     assert (found < whole * (1 - mpmath.mpf(10) ** -6)) == summed
 
 
+WITH_A_PURE_LOSS = (LAPLACE, BOUNDED_RANGE)
+
+
 @pytest.mark.parametrize("family", [family for family in (*FAMILIES, DISCRETE_GAUSSIAN) if family != PURE])
 def test_beyond_so_many_terms_the_bound_for_every_order_stands(family: str) -> None:
     """log(1 - q + q·e^A), which is close to log q + A there; the sum lies below it."""
@@ -128,13 +135,13 @@ def test_beyond_so_many_terms_the_bound_for_every_order_stands(family: str) -> N
     assert before - budget.left == 400_000
     grown = FINE.expm1(Moments(FINE).total([factor._replace(rate=Fraction(1))], most + 1, REMOVE))
     expected = FINE.log1p(FINE.multiply(FINE.rational(factor.rate), grown))
-    with mp.workprec(200):  # of a Laplace loss the pure one after sampling says a little more, as randomised response
+    with mp.workprec(200):  # of such a loss the pure one after sampling says a little more, as randomised response
         loss, order = mpmath.log1p(real(factor.rate) * mpmath.expm1(real(factor.parameter))), real(most) + 1
         likely = 1 / (1 + mpmath.exp(-loss))
         pure = mpmath.log(likely**order * (1 - likely) ** (1 - order) + (1 - likely) ** order * likely ** (1 - order))
-        shown = family == "laplace" and pure < real(upper_end(expected))
+        shown = family in WITH_A_PURE_LOSS and pure < real(upper_end(expected))
         assert not shown or pure <= real(upper_end(found)) <= pure * (1 + mpmath.mpf(2) ** -100)
-    assert shown == (family == "laplace")
+    assert shown == (family in WITH_A_PURE_LOSS)
     assert shown or found == expected
 
 
@@ -163,3 +170,55 @@ def test_gaussian_noise_costs_for_add_no_more_than_its_curve(shift: str, rate: s
         ratios = ((mpmath.npdf(x) / 24, 1 - q + q * mpmath.exp(s * (x - s / 2))) for x in places)
         truth = mpmath.log(mpmath.fsum(density * ratio ** (1 - a) for density, ratio in ratios))
     assert truth <= upper(factor, Fraction(order), ADD)
+
+
+# Losses in an interval.
+
+LENGTH = st.fractions(Fraction(1, 50), Fraction(6), max_denominator=50)
+SHARE = st.fractions(Fraction(1, 100), Fraction(99, 100), max_denominator=100)
+
+
+def two_outcomes(length: Any, top: Any) -> list[tuple[Any, Any]]:
+    """Masses without the record and ratios of the pair with losses top and top - length."""
+    chance = (mpmath.exp(-top) - mpmath.exp(-length)) / -mpmath.expm1(-length)
+    return [(chance, mpmath.exp(top)), (1 - chance, mpmath.exp(top - length))]
+
+
+@given(
+    LENGTH, SHARE, st.sampled_from([Fraction(1, 10), Fraction(2, 3), Fraction(1)]), st.sampled_from(["3/2", "2", "5"])
+)
+@settings(max_examples=60, deadline=None)
+def test_no_losses_in_an_interval_have_larger_moments(
+    length: Fraction, at: Fraction, rate: Fraction, order: str
+) -> None:
+    """Wherever the interval lies, on samples, in both directions; these pairs are not symmetric."""
+    a = Fraction(order)
+    with mp.workprec(200):
+        pair = two_outcomes(real(length), real(length) * real(at))
+        mixed = [(mass, 1 - real(rate) + real(rate) * ratio) for mass, ratio in pair]
+        for direction, power in ((REMOVE, real(a)), (ADD, 1 - real(a))):
+            truth = mpmath.log(mpmath.fsum(mass * ratio**power for mass, ratio in mixed))
+            found = upper(Factor(BOUNDED_RANGE, length, rate, 1, 1), a, direction)
+            assert found >= truth - mpmath.mpf(2) ** -150
+            both = Factor(BOUNDED_RANGE, length, rate, 2, 3)
+            sampled_twice = [(m * n, 1 - real(rate) + real(rate) * r * s) for m, r in pair for n, s in pair]
+            twice = 3 * mpmath.log(mpmath.fsum(mass * ratio**power for mass, ratio in sampled_twice))
+            assert upper(both, a, direction) >= twice - mpmath.mpf(2) ** -150
+
+
+@pytest.mark.parametrize("length", ["1/10", "2", "9"])
+@pytest.mark.parametrize("order", ["5/4", "2", "40"])
+def test_moments_of_losses_in_an_interval(length: str, order: str) -> None:
+    """The smaller of a(a - 1)e²/8 and of the integral over the losses of the one pair that has the largest curve."""
+    e, a = Fraction(length), Fraction(order)
+    with mp.workprec(300):
+        size, power = real(e), real(a)
+        density = 2 * -mpmath.expm1(-size)
+        integral = mpmath.quad(lambda x: mpmath.exp((power - 1) * x + (x - size) / 2) / density, [-size, 0, size])
+        expected = min(mpmath.log(integral), power * (power - 1) * size**2 / 8)
+        found = upper(Factor(BOUNDED_RANGE, e, Fraction(1), 1, 1), a, REMOVE)
+        assert abs(found - expected) <= expected * mpmath.mpf(2) ** -60
+        assert (mpmath.log(integral) < power * (power - 1) * size**2 / 8) == ((length, order) in LONG)
+
+
+LONG = {("1/10", "40"), ("2", "40"), ("9", "2"), ("9", "40"), ("9", "5/4")}

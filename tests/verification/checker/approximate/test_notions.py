@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 
 import mpmath
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from certdp.accounting.enclosures import Enclosure
-from certdp.accounting.pairs import GaussianPair, LaplacePair, Pair, RandomisedResponsePair
+from certdp.accounting.pairs import GaussianPair, LaplacePair, Pair, RandomisedResponsePair, bounded_range_pair
 from certdp.verification.checker.approximate.factors import FAMILIES, REMOVE, Factor
 from certdp.verification.checker.approximate.moments import Moments
 from certdp.verification.checker.approximate.notions import concentration, gaussian_square
@@ -20,7 +21,12 @@ from certdp.verification.checker.intervals import Arithmetic, upper_end
 from certdp.verification.checker.verdict import Refused
 
 ARITHMETIC = Arithmetic(192)
-PAIRS = {"gaussian": GaussianPair, "laplace": LaplacePair, "pure": RandomisedResponsePair}
+PAIRS: dict[str, Callable[[Enclosure], Pair]] = {
+    "gaussian": GaussianPair,
+    "laplace": LaplacePair,
+    "pure": RandomisedResponsePair,
+    "bounded-range": bounded_range_pair,
+}
 PARAMETERS = st.fractions(Fraction(1, 1000), 12, max_denominator=1000)
 RATES = st.just(Fraction(1)) | st.fractions(Fraction(1, 1000), Fraction(999, 1000), max_denominator=1000)
 
@@ -54,7 +60,7 @@ def test_mu_of_a_response_is_a_quantile(loss: Fraction) -> None:
 
 
 @given(
-    st.sampled_from(["laplace", "pure", "gaussian"]),
+    st.sampled_from(["laplace", "pure", "gaussian", "bounded-range"]),
     PARAMETERS,
     RATES,
     st.integers(1, 4),
