@@ -145,6 +145,27 @@ WEIGHTS = st.integers(1, 6).flatmap(
 )
 
 
+def test_how_many_ways_are_gone_through(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 6 steps 3, of which a row meets one more: 4 places for each of 2."""
+    weights, gone_through = [[1] * min(4, 6 - step) for step in range(6)], list[int]()
+    monkeypatch.setattr(module, "_of_every_way", lambda *_: gone_through.append(1) or 0)
+    for most in (6 * 3 * 4**2 - 1, 6 * 3 * 4**2):
+        monkeypatch.setattr(module, "_MOST_WAYS", most)
+        module._heaviest(weights, 3, 2, Budget())
+    assert gone_through == [1]
+
+
+def test_products_of_columns_are_kept_as_far_as_rows_reach_and_paid_for() -> None:
+    budget = Budget()
+    before = budget.left
+    assert module._of_rows([module.Row(0, [2]), module.Row(0, [1, -3]), module.Row(2, [5])], 3, budget) == [
+        [5, 3],
+        [9],
+        [25],
+    ]
+    assert before - budget.left == 60 * (1 + 4 + 1) + 1_000 * 4
+
+
 @given(WEIGHTS, st.integers(1, 5), st.integers(1, 5))
 def test_what_is_gone_through_is_the_largest_and_the_bound_above(weights: Any, times: int, apart: int) -> None:
     def together(chosen: tuple[int, ...]) -> int:
