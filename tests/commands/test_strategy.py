@@ -103,3 +103,57 @@ def test_a_certificate_states_the_strategy(certdp: Any, tmp_path: Path) -> None:
     assert certdp("check", tmp_path / "c.json", "--require", "proved").code == 0
     stated = json.loads((tmp_path / "c.json").read_text())["parts"][0]["strategy"]
     assert stated == {"form": "toeplitz", "coefficients": ["1", "1/2"], "participation": {"times": 2, "apart": 1}}
+
+
+PLAN = """
+[[release]]
+mechanism = "gaussian-sum"
+steps = 12
+option = {noise_multiplier = 8}
+strategy = "1,0.5,0.375"
+participation = {times = 3, apart = 4}
+"""
+SAMPLED = """
+[[release]]
+mechanism = "gaussian-sum"
+sampler = "poisson"
+resample = "each"
+steps = 4
+option = {noise_multiplier = 4, rate = 0.1}
+"""
+
+
+def test_a_plan_has_parts_with_correlated_noise(certdp: Any, tmp_path: Path) -> None:
+    path, certificate = tmp_path / "plan.toml", tmp_path / "c.json"
+    path.write_text(PLAN)
+    alone = certdp("epsilon", "--plan", path, *DELTA).json
+    assert alone["epsilon"] == epsilon(ToeplitzStrategy(BANDS, 12), Participation(times=3, apart=4))
+    path.write_text(PLAN + SAMPLED)
+    both = certdp("epsilon", "--plan", path, *DELTA, "--certificate", certificate).json
+    assert both["epsilon"][0] > alone["epsilon"][1]
+    assert [part["sampler"] for part in both["plan"]["releases"]] == ["full", "poisson"]
+    assert certdp("check", certificate, "--require", "proved").code == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "parameter"),
+    [
+        (PLAN + 'sampler = "full"', "release[1].sampler"),
+        (PLAN + 'resample = "each"', "release[1].resample"),
+        (PLAN + 'repetitions = {law = "fixed", times = 2}', "release[1].repetitions"),
+        (PLAN.replace("times = 3, ", "many = 3, "), "release[1].participation.many"),
+        (PLAN.replace("times = 3, ", ""), "release[1].participation.times"),
+        (PLAN.replace("times = 3", "times = 4"), "release[1].times"),
+        (PLAN.replace("participation = {times = 3, apart = 4}", ""), "release[1].participation.times"),
+        (PLAN.replace('"1,0.5,0.375"', "1"), "release[1].strategy"),
+        (PLAN.replace("gaussian-sum", "count").replace("noise_multiplier", "scale"), "release[1].mechanism"),
+        (SAMPLED + "participation = {times = 3}", "release[1].participation"),
+        (SAMPLED.replace("rate = 0.1", "rate = 0.1, times = 3"), "release[1].option"),
+    ],
+)
+def test_a_strategy_in_a_plan_has_its_own_entries(certdp: Any, tmp_path: Path, text: str, parameter: str) -> None:
+    path = tmp_path / "plan.toml"
+    path.write_text(text)
+    ran = certdp("epsilon", "--plan", path, *DELTA)
+    assert ran.code == 2
+    assert ran.json["error"]["parameter"] == parameter

@@ -357,7 +357,7 @@ def _correlated(request: RunRequest, strategy: str) -> CorrelatedRun:
     given = chosen(mechanism, everything, request.options, registry, participation=tuple(PARTICIPATION))
     if isinstance(given, KeyedComposition):
         raise InvalidValue("strategy", strategy, "nothing, for keyed data", "Only sums over records are correlated")
-    return correlated_run(given, strategy, given.participation, request.steps)
+    return correlated_run(given, strategy, given.participation, request.steps, domain_of(given))
 
 
 def _names(request: RunRequest) -> tuple[str, str]:

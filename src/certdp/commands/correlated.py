@@ -7,11 +7,11 @@ from pathlib import Path
 from types import MappingProxyType
 
 from ..accounting.errors import InvalidValue
+from ..accounting.sampling.domains import NormBall
 from ..accounting.sampling.strategies import CyclicPoisson, Participation, Schema, Strategy, TreeStrategy, strategy_of
 from ..mechanisms.gaussian_sum import GaussianSum
 from ..runs.correlated import CorrelatedRun
 from .composition import Composition
-from .domain import domain_of
 from .options import whole
 
 PARTICIPATION: Mapping[str, str] = MappingProxyType(
@@ -26,7 +26,9 @@ PARTICIPATION: Mapping[str, str] = MappingProxyType(
 _TREE = "tree"
 
 
-def correlated_run(given: Composition, strategy: str, participation: Mapping[str, str], steps: int) -> CorrelatedRun:
+def correlated_run(
+    given: Composition, strategy: str, participation: Mapping[str, str], steps: int, domain: NormBall | None
+) -> CorrelatedRun:
     """The run of a mechanism with noise that is correlated by a strategy.
 
     Args:
@@ -34,6 +36,7 @@ def correlated_run(given: Composition, strategy: str, participation: Mapping[str
         strategy: tree; Toeplitz coefficients, separated by commas; or an npy file of these or of a matrix.
         participation: its constants by name.
         steps: how many there are; 1 where it is not stated.
+        domain: the public domain of the records, where one is stated.
 
     Raises:
         InvalidValue: for constants that do not belong together, and as `CorrelatedRun`.
@@ -42,9 +45,7 @@ def correlated_run(given: Composition, strategy: str, participation: Mapping[str
     if not isinstance(mechanism, GaussianSum):
         raise InvalidValue("mechanism", mechanism.about.name, "gaussian-sum", "No theorem has other noise correlated")
     found = _strategy(strategy, steps)
-    return CorrelatedRun(
-        mechanism=mechanism, strategy=found, participation=_schema(participation), domain=domain_of(given)
-    )
+    return CorrelatedRun(mechanism=mechanism, strategy=found, participation=_schema(participation), domain=domain)
 
 
 def _strategy(text: str, steps: int) -> Strategy:

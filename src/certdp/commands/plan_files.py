@@ -13,6 +13,13 @@ resample = "each"           # or "once"; needed for more than one step
 steps = 1000
 option = {noise_multiplier = 2, rate = 0.01}
 repetitions = {law = "poisson", mean = 10}  # where the best of several such runs is told
+
+[[release]]                 # noise that is correlated over the steps; no sampler is named
+mechanism = "gaussian-sum"
+steps = 100
+option = {noise_multiplier = 8}
+strategy = "1,0.5,0.375"    # as on the command line: tree, Toeplitz coefficients, or an npy file
+participation = {times = 4, apart = 25}  # or groups and rate
 """
 
 from __future__ import annotations
@@ -36,7 +43,9 @@ from ..runs.plan import Plan
 from ..runs.run import RunPart
 from ..runs.sampled import SampledRun
 from ..runs.selected import SelectedRun
+from ..samplers.full import Full
 from .composition import AnyComposition, Composition, KeyedComposition, chosen
+from .correlated import PARTICIPATION, correlated_run
 from .domain import stated_domain
 from .plan import WAYS
 
@@ -48,7 +57,7 @@ _RUN = ("domain", "release", "unit")
 _UNITS: dict[str, Record | Element] = {unit.name: unit for unit in (RECORD, ELEMENT)}
 _DOMAIN = ("dimension", "norm", "radius")
 _SHARED = ("dimension", "radius")
-_RELEASE = ("mechanism", "option", "repetitions", "resample", "sampler", "steps")
+_RELEASE = ("mechanism", "option", "participation", "repetitions", "resample", "sampler", "steps", "strategy")
 _ROLES = ("mechanism", "sampler")
 
 
@@ -114,16 +123,20 @@ class _Part:
         place: where it stands in the file.
         given: its plugins.
         releases: how many, and on which samples.
+        strategy: what correlates their noise, if anything.
     """
 
     place: str
     given: AnyComposition
     releases: Releases
+    strategy: str | None = None
 
     def on(self, domain: NormBall | None, unit: Record | Element) -> RunPart[Any]:
         """The part, over the plan's domain; `unit` is the plan's."""
         with _placed(self.place):
             match self.given:
+                case Composition() as given if self.strategy is not None:
+                    return correlated_run(given, self.strategy, given.participation, self.releases.steps, domain)
                 case Composition():
                     run = SampledRun(
                         mechanism=self.given.mechanism,
@@ -177,21 +190,48 @@ def _placed(place: str) -> Iterator[None]:
 
 def _part(place: str, stated: Mapping[str, Any], domain: Mapping[str, Any], registry: Registry) -> _Part:
     _known(place, stated, _RELEASE)
+    correlated = "strategy" in stated
+    if correlated:
+        stated = _on_everything(place, stated)
     names = {role: _text(f"{place}.{role}", stated.get(role)) for role in _ROLES}
     options = dict(_options(f"{place}.option", _table(f"{place}.option", stated.get("option", {}))))
     shared = {name: _scalar(f"domain.{name}", domain[name]) for name in _SHARED if name in domain}
     releases = _releases(place, stated)
     law, constants = _repetitions(f"{place}.repetitions", stated.get("repetitions"))
+    taken = _participation(f"{place}.participation", stated)
+    strategy = _text(f"{place}.strategy", stated["strategy"]) if correlated else None
     with _placed(place):
         given = chosen(
             names["mechanism"],
             names["sampler"],
-            [*_texts(options), *_texts(constants)],
+            [*_texts(options), *_texts(constants), *_texts(taken)],
             registry,
             shared=_texts(shared),
             repetitions=law,
+            participation=tuple(PARTICIPATION) if correlated else (),
         )
-    return _Part(place, given, releases)
+    return _Part(place, given, releases, strategy)
+
+
+def _on_everything(place: str, stated: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A release with correlated noise, whose participation alone says who is in a step."""
+    for key in ("sampler", "resample", "repetitions"):
+        if key in stated:
+            remedy = "State a participation alone"
+            raise InvalidValue(f"{place}.{key}", stated[key], "nothing, beside a strategy", remedy)
+    return {**stated, "sampler": Full.about.name, "resample": "each"}
+
+
+def _participation(place: str, stated: Mapping[str, Any]) -> Mapping[str, str]:
+    """The constants of a participation as options."""
+    if "participation" not in stated:
+        return {}
+    if "strategy" not in stated:
+        remedy = "Who takes part in releases without a strategy is said by the sampler"
+        raise InvalidValue(place, stated["participation"], "nothing, without a strategy", remedy)
+    table = _table(place, stated["participation"])
+    _known(place, table, tuple(PARTICIPATION))
+    return {f"participation.{key}": _scalar(f"{place}.{key}", value) for key, value in table.items()}
 
 
 def _repetitions(place: str, stated: Any) -> tuple[str | None, Mapping[str, str]]:
