@@ -129,7 +129,7 @@ def test_the_divergence_of_losses_in_an_interval_is_the_largest_over_where_it_li
         with mp.workprec(900):
             q = real(factor.rate)
             e, growth = real(factor.parameter), mpmath.exp(real(Fraction(epsilon)))
-            truth = mpmath.mpf(0)
+            truth: Any = mpmath.mpf(0)
             before = 1 + (growth - 1) / q if direction == REMOVE else (1 - (1 - 1 / growth) / q)
             level = mpmath.log(before) if before > 0 else mpmath.inf
             for top in [e * j / 16 for j in range(17)] + ([(e + level) / 2] if abs(level) < e else []):
