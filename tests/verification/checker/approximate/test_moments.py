@@ -187,7 +187,7 @@ def two_outcomes(length: Any, top: Any) -> list[tuple[Any, Any]]:
 @given(
     LENGTH, SHARE, st.sampled_from([Fraction(1, 10), Fraction(2, 3), Fraction(1)]), st.sampled_from(["3/2", "2", "5"])
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_no_losses_in_an_interval_have_larger_moments(
     length: Fraction, at: Fraction, rate: Fraction, order: str
 ) -> None:
