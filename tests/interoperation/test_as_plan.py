@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from certdp import check
 from certdp.accounting.errors import InvalidValue
-from certdp.accounting.units import Delta
+from certdp.accounting.units import Delta, Epsilon
 from certdp.interoperation import (
     Composed,
     DiscreteLaplace,
@@ -22,9 +23,11 @@ from certdp.interoperation import (
     PoissonSampled,
     RandomisedResponse,
     SelfComposed,
+    TruncatedSubsampledGaussian,
     ZeroConcentrated,
     plan_of,
 )
+from certdp.interoperation.proven_claims import proven
 from certdp.runs.run import Interval
 from tests.support.cases import examples
 
@@ -88,3 +91,28 @@ def test_what_no_plan_has_is_refused(name: str) -> None:
     event, reason = REFUSED[name]
     with pytest.raises(InvalidValue, match=reason):
         plan_of(event)
+
+
+@pytest.mark.parametrize("batch", [2, 20, 40])
+def test_batches_that_are_cut_down_have_a_plan(batch: int) -> None:
+    """Which costs what the event costs, and is certified within a millionth of that."""
+    one = TruncatedSubsampledGaussian(
+        dataset_size=40, sampling_probability="0.125", truncated_batch_size=batch, noise_multiplier=2
+    )
+    event = Composed([SelfComposed(one, 3), Gaussian(4)])
+    described, plan = event.run().epsilon(Delta("1e-5")), plan_of(event)
+    answer = plan.epsilon(Delta("1e-5"))
+    assert described.epsilon.upper == pytest.approx(answer.epsilon.upper, rel=1e-6)
+    assert "number of records" in {assumed.name.rpartition(": ")[2] for assumed in answer.guarantee.assumptions}
+    found = proven(event, Epsilon(described.epsilon.upper * (1 + 1e-5)), Delta("1e-5"))
+    assert found.certificate is not None
+    assert check(found.certificate).accepted
+    assert found.reason is None
+
+
+def test_batches_that_hold_nobody_release_nothing() -> None:
+    never = TruncatedSubsampledGaussian(
+        dataset_size=40, sampling_probability=0, truncated_batch_size=3, noise_multiplier=2
+    )
+    with pytest.raises(InvalidValue, match="releases something"):
+        plan_of(never)

@@ -18,11 +18,13 @@ from ..accounting.sampling.releases import ResampleEach, SampleOnce
 from ..mechanisms.discrete_laplace import DiscreteLaplace as DiscreteLaplaceSum
 from ..mechanisms.gaussian_sum import GaussianSum
 from ..mechanisms.laplace_sum import LaplaceSum
-from ..plugins.contract import Mechanism
+from ..plugins.contract import Mechanism, Sampler
 from ..runs.plan import Plan
 from ..runs.sampled import SampledRun
 from ..samplers.full import Full
 from ..samplers.poisson import Poisson
+from ..samplers.truncated_poisson import TruncatedPoisson
+from .batch_events import TruncatedSubsampledGaussian
 from .events import Composed, DiscreteLaplace, Event, Gaussian, Laplace, NoOp, PoissonSampled, SelfComposed
 
 MOST_PARTS = 10_000
@@ -39,6 +41,7 @@ class _Releases:
         mechanism: of each release.
         domain: where its noise is stated over one.
         rate: with which probability a record enters a sample, independently.
+        cut: how samples at that rate are cut to a size, where they are.
         together: releases on one sample.
         samples: how many samples.
     """
@@ -48,6 +51,14 @@ class _Releases:
     rate: Fraction = Fraction(1)
     together: int = 1
     samples: int = 1
+    cut: TruncatedPoisson | None = None
+
+    @property
+    def sampler(self) -> Sampler | TruncatedPoisson:
+        """Who draws."""
+        if self.cut is not None:
+            return self.cut
+        return Full() if self.rate == 1 else Poisson(rate=Public(self.rate))
 
 
 def plan_of(event: Event) -> Plan[Record]:
@@ -86,6 +97,14 @@ def _releases(event: Event) -> Iterator[_Releases]:
                 yield from _releases(inner)
             elif rate:
                 yield from _on_a_sample(rate, list(_releases(inner)))
+        case TruncatedSubsampledGaussian(sampling_probability=rate, noise_multiplier=noise):
+            if rate:
+                cut = TruncatedPoisson(
+                    rate=Public(rate),
+                    batch_size=Public(event.truncated_batch_size),
+                    data_size=Public(event.dataset_size),
+                )
+                yield _Releases(*_mechanism(Gaussian(noise)), rate=rate, cut=cut)
         case _:
             yield _Releases(*_mechanism(event))
 
@@ -94,7 +113,7 @@ def _on_a_sample(rate: Fraction, inner: list[_Releases]) -> Iterator[_Releases]:
     match inner:
         case []:
             return
-        case [_Releases(rate=within, together=1, samples=1) as one] if within < 1:
+        case [_Releases(rate=within, together=1, samples=1, cut=None) as one] if within < 1:
             yield evolve(one, rate=rate * within)
         case [_Releases(rate=within) as one] if within == 1:
             yield evolve(one, rate=rate, together=one.samples, samples=1)
@@ -127,11 +146,10 @@ def _mechanism(event: Event) -> tuple[Mechanism, NormBall | None]:
 
 
 def _parts(releases: _Releases, others: int) -> Iterator[SampledRun[Any]]:
-    sampler = Full() if releases.rate == 1 else Poisson(rate=Public(releases.rate))
     once = releases.together == 1 or releases.rate == 1
     several = 1 if once else releases.samples
     if several + others > MOST_PARTS:
         raise InvalidValue("event", f"{several} samples with several releases each", f"at most {MOST_PARTS} parts")
     steps = ResampleEach(releases.together * releases.samples) if once else SampleOnce(releases.together)
     for _ in range(several):
-        yield SampledRun(mechanism=releases.mechanism, sampler=sampler, releases=steps, domain=releases.domain)
+        yield SampledRun(mechanism=releases.mechanism, sampler=releases.sampler, releases=steps, domain=releases.domain)
