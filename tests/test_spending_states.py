@@ -78,6 +78,7 @@ NO_BUDGET = {
     "searches, tables and walks of numbers that are not spent": {
         "accounting.accountants.best._Inquiry",
         "accounting.accountants.growing.GrowingEpsilon",
+        "accounting.accountants.loss_distribution.LossDistributionProfile",
         "accounting.conversions.best_order._Search",
         "accounting.enclosures.roots._Search",
         "accounting.pairs.shuffled._FairTails",
@@ -89,6 +90,7 @@ NO_BUDGET = {
         "accounting.individual.nodes.NodeTable",
         "accounting.loss_distribution.growing.Growing",
         "accounting.loss_distribution.lattice_sums._Tally",
+        "accounting.loss_distribution.profile._Side",
         "accounting.sampling.records.Features",
         "accounting.expressions.suprema._Search",
         "src.certdp.runs.calibration._Search",

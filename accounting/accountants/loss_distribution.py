@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import final
 
 from attrs import evolve, frozen
@@ -36,14 +37,21 @@ class LossDistributionAccountant(Accountant):
             if bound is not None and delta.upper > 0:  # a δ above 0 may need less
                 bound = Bounds(bound.enclosure, two_sided=False)
             return None if bound is None else self._finding(bound)
-        return self._of_either(pairs, lambda pair: _epsilon(pair, delta))
+        return self.by(pairs, lambda pair: _epsilon(pair, delta))
 
     def delta(self, pairs: WorstPairs, epsilon: Enclosure) -> Finding | None:
         """Bound δ at ε; None where a pair has no law δ(ε)."""
-        return self._of_either(pairs, delta_at(epsilon))
+        return self.by(pairs, delta_at(epsilon))
 
-    def _of_either(self, pairs: WorstPairs, law: Law) -> Finding | None:
-        """The smaller of what the pairs lose and what the responses do that dominate those of unknown distribution."""
+    def along(self) -> Accountant:
+        """One that composes once for several ε."""
+        return LossDistributionProfile()
+
+    def by(self, pairs: WorstPairs, law: Law) -> Finding | None:
+        """What follows from a law of δ or ε.
+
+        It is the smaller of what the pairs lose and what the responses do that dominate those of unknown distribution.
+        """
         dominating = WorstPairs(tuple(pair.replaced(_known) for pair in pairs.bounding), ())
         own, other = _worst(pairs, law), None
         if dominating.bounding != pairs.bounding:
@@ -62,6 +70,32 @@ class LossDistributionAccountant(Accountant):
 
 
 LOSS_DISTRIBUTION = LossDistributionAccountant()
+
+
+@final
+class LossDistributionProfile(Accountant):
+    """The same for δ at many ε of few runs: it keeps what it composed."""
+
+    name = LossDistributionAccountant.name
+    theorems = LossDistributionAccountant.theorems
+    lossless = True
+
+    def __init__(self) -> None:
+        self._kept: dict[Pair, list[Callable[[Enclosure], Enclosure] | None]] = {}
+
+    def epsilon(self, pairs: WorstPairs, delta: Enclosure) -> Finding | None:
+        """Bound ε at δ, as `LOSS_DISTRIBUTION` does."""
+        return LOSS_DISTRIBUTION.epsilon(pairs, delta)
+
+    def delta(self, pairs: WorstPairs, epsilon: Enclosure) -> Finding | None:
+        """Bound δ at ε; None where a pair has no law δ(ε)."""
+        return LOSS_DISTRIBUTION.by(pairs, lambda pair: self._delta(pair, epsilon))
+
+    def _delta(self, pair: Pair, epsilon: Enclosure) -> Enclosure | None:
+        if pair not in self._kept:
+            self._kept[pair] = [pair.profile(direction) for direction in pair.directions]
+        found = [law(epsilon) for law in self._kept[pair] if law is not None]
+        return largest(found) if len(found) == len(self._kept[pair]) else None
 
 
 def _worst(pairs: WorstPairs, law: Law) -> Bounds | None:

@@ -114,16 +114,27 @@ def ends(parts: Parts) -> tuple[Known, Known]:
 
 def _delta(parts: Known, epsilon: Enclosure) -> Enclosure | None:
     """Enclose δ(ε) for known parameters; None where nothing useful is proven."""
-    largest = _largest(parts)
-    if not parts or (largest is not None and largest.upper <= epsilon.lower):
+    if never_beyond(parts, epsilon.lower):
         return Enclosure.of(0)
-    if epsilon.upper > _LARGEST_LEVEL:
-        return None
-    level = float(epsilon.lower)
-    point = _at_level(parts, level)
-    found = (_contour(parts, here, level) for here in _nearer(parts, point))
-    values = (contour.within(epsilon) for contour in found if contour is not None)
+    values = (contour.within(epsilon) for contour in contours_at(parts, epsilon.lower))
     return next((value for value in values if value is not None), None)
+
+
+def never_beyond(parts: Known, epsilon: Fraction) -> bool:
+    """Whether the loss of the releases is never above ε ≥ 0, so that δ(ε) is 0."""
+    largest = _largest(parts)
+    return not parts or (largest is not None and largest.upper <= epsilon)
+
+
+def contours_at(parts: Known, epsilon: Fraction) -> Iterator[Contour]:
+    """Contours meant for δ at this ε, the likeliest to tell it first."""
+    if epsilon > _LARGEST_LEVEL:
+        return
+    level = float(epsilon)
+    for here in _nearer(parts, _at_level(parts, level)):
+        contour = _contour(parts, here, level)
+        if contour is not None and not contour.hopeless:
+            yield contour
 
 
 def _epsilon(parts: Known, delta: Enclosure) -> Enclosure | None:
@@ -324,7 +335,7 @@ class Contour:
 
     def within(self, epsilon: Enclosure) -> Enclosure | None:
         """δ at every ε inside; None where it is not useful."""
-        high = None if self.hopeless else self.delta(epsilon.lower)
+        high = self.delta(epsilon.lower)
         if high is None or epsilon.is_point:
             return high
         low = self.delta(epsilon.upper)

@@ -19,6 +19,7 @@ from ..loss_distribution.cells import Cells
 from ..loss_distribution.growing import Growing
 from ..loss_distribution.inversion import delta_by_transforms, epsilon_by_transforms
 from ..loss_distribution.lattice import delta_by_lattice, epsilon_by_lattice, loss_masses
+from ..loss_distribution.profile import KeptContours
 from ..loss_distribution.transforms import Transform
 from ..relations import Direction
 from .laws import DeltaLaw, LossCells, LossTransform, PureLaw
@@ -54,6 +55,7 @@ class Single(Protocol):
 
 Releases: TypeAlias = Sequence[tuple[Single, int]]
 """Pairs, and how often each is composed."""
+ByTransforms: TypeAlias = Callable[[Sequence[tuple[Transform, int]], Enclosure], Enclosure | None]
 
 
 def follows(releases: Releases) -> bool:
@@ -73,11 +75,14 @@ def composed_delta(releases: Releases, epsilon: Enclosure, direction: Direction)
     Raises:
         InvalidValue: for an ε that reaches below 0.
     """
-    lossy = _lossy(releases)
+    return _delta(_lossy(releases), epsilon, direction, delta_by_transforms)
+
+
+def _delta(lossy: Releases, epsilon: Enclosure, direction: Direction, by_transforms: ByTransforms) -> Enclosure:
     whole = _pure(lossy, direction)
     if whole is not None and whole.less_equal(non_negative("epsilon", epsilon)) is Truth.TRUE:
         return Enclosure.of(0, precision=epsilon.precision)
-    return _answered(lossy, epsilon, direction, delta_by_transforms, delta_by_lattice, _single_delta)
+    return _answered(lossy, epsilon, direction, by_transforms, delta_by_lattice, _single_delta)
 
 
 def composed_epsilon(releases: Releases, delta: Enclosure, direction: Direction) -> Enclosure:
@@ -96,7 +101,7 @@ def _answered(
     releases: Releases,
     asked: Enclosure,
     direction: Direction,
-    by_transforms: Callable[[Sequence[tuple[Transform, int]], Enclosure], Enclosure | None],
+    by_transforms: ByTransforms,
     by_lattice: Callable[[Sequence[tuple[Cells, int]], Enclosure], Enclosure],
     by_single_releases: Callable[[Releases, Enclosure, Direction], Enclosure],
 ) -> Enclosure:
@@ -151,6 +156,31 @@ class GrowingReleases:
         """Whether an ε > 0 is proven to suffice."""
         parts = _transforms(_lossy(releases), self._direction)
         return bool(parts) and parts is not None and self._growing.suffices(parts, epsilon)
+
+
+@final
+class ReleasesProfile:
+    """δ(ε) of the releases together at one ε after another, in one direction, where it `follows`.
+
+    It encloses what `composed_delta` does, less narrowly and sooner: what was composed for one ε serves others.
+    """
+
+    def __init__(self, releases: Releases, direction: Direction) -> None:
+        """Begin with at least one release."""
+        self._releases, self._direction = _lossy(releases), direction
+        parts = _transforms(self._releases, direction)
+        self._contours = None if parts is None else KeptContours(parts)
+
+    def delta(self, epsilon: Enclosure) -> Enclosure:
+        """Enclosure of δ(ε), ε ≥ 0.
+
+        Raises:
+            InvalidValue: for an ε that reaches below 0.
+        """
+        return _delta(self._releases, epsilon, self._direction, self._by_contours)
+
+    def _by_contours(self, parts: Sequence[tuple[Transform, int]], epsilon: Enclosure) -> Enclosure | None:
+        return None if self._contours is None else self._contours.delta(epsilon)
 
 
 def composed_masses(releases: Releases, direction: Direction) -> tuple[Floats, Floats] | None:

@@ -26,7 +26,7 @@ from ..relations import Direction
 from . import response
 from .estimates import sampled_estimate
 from .laws import DeltaLaw, LossCells, LossTransform, PureLaw, RenyiEstimate, RenyiLaw
-from .loss_distribution import composed_delta, composed_epsilon, follows
+from .loss_distribution import ReleasesProfile, composed_delta, composed_epsilon, follows
 from .smallest_epsilon import smallest_epsilon
 
 
@@ -115,6 +115,11 @@ class Pair:
         """
         law = self.delta
         return None if law is None else smallest_epsilon(lambda epsilon: law(epsilon, direction), delta)
+
+    def profile(self, direction: Direction) -> Callable[[Enclosure], Enclosure] | None:
+        """δ(ε) in a direction, for many ε: less narrow than `delta`, and sooner, where there is such a way."""
+        law = self.delta
+        return None if law is None else lambda epsilon: law(epsilon, direction)
 
     def sampled(self, rate: Enclosure) -> Pair:
         """The pair of a mechanism that sees the record with probability `rate`: ((1 − q)Q + qP, Q).
@@ -309,6 +314,10 @@ class IndependentReleases(Pair):
         if not follows(releases):
             return None
         return lambda epsilon, direction: composed_delta(releases, epsilon, direction)
+
+    def profile(self, direction: Direction) -> Callable[[Enclosure], Enclosure] | None:
+        """δ(ε) in a direction at many ε: what was composed for one of them serves others."""
+        return ReleasesProfile(self.releases, direction).delta if follows(self.releases) else None
 
     def smallest_epsilon(self, delta: Enclosure, direction: Direction) -> Enclosure | None:
         """Enclosure of the smallest ε at δ, from the distribution of the losses' sum where there is one."""

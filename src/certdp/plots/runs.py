@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..accounting.accountants import Accountant
-from ..accounting.accountants.trade_off import TradeOff
+from ..accounting.accountants import LOSS_DISTRIBUTION, Accountant
+from ..accounting.accountants.trade_off import TradeOff, bayes_risk
 from ..accounting.display import rounded_up
 from ..accounting.enclosures import Enclosure
 from ..accounting.errors import CertdpError, InvalidValue
@@ -30,10 +30,14 @@ from .canvas import BLUE, blank, curve_style, owners_png, png
 _DIGITS = 6
 _POINTS = 600
 _PLACES = 13
-_ERRORS = 200
+_ERRORS = 100
 _TRADE_OFF_PLACES = 24
 _HIDDEN = 1e-12
 _RAREST = 1e-5
+_UNSEEN = Delta("1e-4")
+"""Errors of so much do not show where they are drawn from 0 to 1."""
+_RARELY_SEEN = Delta("1e-7")
+"""Nor do these against the rarest accusations."""
 _RATES = 101
 _PRIORS = 40
 _BLIND: dict[str, Any] = {"color": "black", "linewidth": 0.8, "linestyle": "--", "label": "blind guess"}
@@ -88,10 +92,11 @@ def plot_accounting(run: Run[Any], answer: Answer[Any]) -> bytes:
     """
     figure = blank(15, 4)
     curves, trade, losses = figure.subplots(1, 3)
-    _accountants(curves, run, answer)
+    shared = LOSS_DISTRIBUTION.along()
+    _accountants(curves, run, answer, shared)
     plot_losses_of(run, losses)
     try:
-        found = run.trade_off(places=_TRADE_OFF_PLACES)
+        found = run.trade_off(accountant=shared, places=_TRADE_OFF_PLACES, least=_UNSEEN)
     except NotionAbsent:
         trade.set_axis_off()
     else:
@@ -181,17 +186,20 @@ def plot_risk(risk: Risk[Any]) -> bytes:
     """
     figure = blank(15, 4)
     trade, rates, guesses = figure.subplots(1, 3)
-    plot_trade_off(risk.trade_off, trade)
+    shared = risk.accountant.along()
+    curve = risk.run.trade_off(accountant=shared, least=_RARELY_SEEN)
+    plot_trade_off(curve, trade)
     alphas = np.geomspace(_RAREST, 1.0, _RATES)
-    found = [1 - risk.trade_off.at(float(alpha)) for alpha in alphas]
+    found = [1 - curve.at(float(alpha)) for alpha in alphas]
     _band(rates, alphas, found, "true-positive rate, proven band")
     rates.plot(alphas, alphas, **_BLIND)
     rates.set_xscale("log")
     rates.set_yscale("log")
     rates.set_xlabel("false-positive rate")
     rates.set_ylabel("true-positive rate")
+    law = risk.run.delta_law(shared)
     priors = np.linspace(0.0, 1.0, _PRIORS + 1)
-    _band(guesses, priors, [risk.bayes_risk(float(prior)) for prior in priors], "Bayes risk, proven band")
+    _band(guesses, priors, [bayes_risk(law, float(prior)) for prior in priors], "Bayes risk, proven band")
     guesses.plot(priors, np.minimum(priors, 1 - priors), **_BLIND)
     guesses.set_xlabel("prior")
     guesses.set_ylabel("Bayes risk")
@@ -227,12 +235,14 @@ def plot_losses_of(run: Run[Any], axes: Any) -> None:
     axes.legend()
 
 
-def _accountants(axes: Any, run: Run[Any], answer: Answer[Any]) -> None:
+def _accountants(axes: Any, run: Run[Any], answer: Answer[Any], shared: Accountant) -> None:
     farthest = 1.5 * answer.epsilon.upper or 1.0
     places = [Epsilon(float(place)) for place in np.linspace(0.0, farthest, _PLACES)]
     least = [answer.delta.upper or _HIDDEN]
     for number, row in enumerate(answer.compared.rows):
-        proven = [(place, bounds) for place in places if (bounds := _delta(run, place, row.accountant)) is not None]
+        composed = row.accountant == LOSS_DISTRIBUTION
+        asked, at = (shared, places) if composed else (row.accountant, places[::2])
+        proven = [(place, bounds) for place in at if (bounds := _delta(run, place, asked)) is not None]
         levels = [float(place.value) for place, _ in proven]
         best = row.accountant.name == answer.accountant.name
         (line,) = axes.plot(

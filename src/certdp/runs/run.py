@@ -47,7 +47,7 @@ U = TypeVar("U", bound=Unit, default=Record)
 """The unit of privacy of a run; a type without one speaks of records."""
 
 _ASK = "Ask one of certdp.accountants, such as RENYI, or leave it out for the best of all"
-_HIDDEN = Enclosure.of("1e-12")
+_HIDDEN = Delta("1e-12")
 """The δ down to which a trade-off curve looks."""
 _FARTHEST = 64.0
 
@@ -381,17 +381,20 @@ class Run(Displayed, ABC, Generic[U]):
         compared = Comparison(found, spent.delta, bool(spent.epsilon.upper))
         return self._answer(Bounds(target, two_sided=True), value, found, compared, epsilon)
 
-    def trade_off(self, *, accountant: Accountant = LOSS_DISTRIBUTION, places: int = 48) -> TradeOff:
+    def trade_off(
+        self, *, accountant: Accountant = LOSS_DISTRIBUTION, places: int = 48, least: Delta | Number = _HIDDEN
+    ) -> TradeOff:
         """The trade-off curve between the two errors of every test for one record (f-DP), from both sides.
 
         Args:
             accountant: who proves δ at `places` values of ε.
             places: more of them bring the two sides closer; at least 2.
+            least: the δ down to which values of ε are looked at; beyond, both sides lie about so far apart.
 
         Raises:
             NotionAbsent: where the accountant proves nothing.
         """
-        last = accountant.epsilon(self._paid_pairs, _HIDDEN)
+        last = accountant.epsilon(self._paid_pairs, Enclosure.of(Delta.of(least).value))
         farthest = _FARTHEST if last is None else min(last.bounds.enclosure.upper_float, _FARTHEST)
         found = trade_off(self.delta_law(accountant), farthest, places=places)
         return evolve(found, ex_post=self.derivation.rests_on(EX_POST))

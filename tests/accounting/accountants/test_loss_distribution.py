@@ -10,7 +10,16 @@ from attrs import frozen
 
 from certdp.accounting.accountants import BEST, LOSS_DISTRIBUTION, WorstPairs
 from certdp.accounting.enclosures import Enclosure
-from certdp.accounting.pairs import GaussianPair, LaplacePair, Pair, RandomisedResponsePair, compose_pairs
+from certdp.accounting.pairs import (
+    GaussianPair,
+    LaplacePair,
+    Pair,
+    RandomisedResponsePair,
+    RenyiCurve,
+    Repeated,
+    SampledGaussian,
+    compose_pairs,
+)
 from certdp.accounting.pairs.laws import DeltaLaw, PureLaw, RenyiLaw
 
 
@@ -85,3 +94,50 @@ def test_a_replaced_pair_proves_no_lower_end() -> None:
     assert not found.bounds.two_sided
     assert not found.bounds.sharp
     assert true.upper < found.upper
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [
+        Repeated(SampledGaussian(Enclosure.of(1), Enclosure.of("1/100")), 10),
+        Repeated(LaplacePair(Enclosure.of("1/2")), 5),
+        GaussianPair(Enclosure.of(1)),
+        compose_pairs([RandomisedResponsePair(Enclosure.of(1)), GaussianPair(Enclosure.of("1/2"))]),
+    ],
+    ids=lambda pair: type(pair).__name__,
+)
+def test_many_points_of_one_curve_are_those_of_the_accountant(pair: Pair) -> None:
+    run, along = WorstPairs((pair,), (pair,)), LOSS_DISTRIBUTION.along()
+    for level in ("0", "1/4", "1", "1/2"):
+        one, other = (who.delta(run, Enclosure.of(level)) for who in (along, LOSS_DISTRIBUTION))
+        assert one is not None
+        assert other is not None
+        assert one.accountant == LOSS_DISTRIBUTION
+        mine, exact = one.bounds.enclosure, other.bounds.enclosure
+        assert mine.lower <= exact.upper
+        assert exact.lower <= mine.upper
+        assert mine.width <= mine.upper * Fraction(1, 20)
+        assert one.bounds.two_sided
+
+
+def test_a_curve_is_composed_for_each_pair_apart() -> None:
+    along = LOSS_DISTRIBUTION.along()
+    sampled = SampledGaussian(Enclosure.of(1), Enclosure.of("1/100"))
+    few, many = (WorstPairs((Repeated(sampled, times),), ()) for times in (100, 200))
+    found = [along.delta(run, Enclosure.of("1/2")) for run in (few, many, few)]
+    first, second, third = (None if one is None else one.bounds.enclosure for one in found)
+    assert first is not None
+    assert second is not None
+    assert first.upper < second.lower
+    assert third == first
+
+
+def test_a_curve_has_no_point_where_a_pair_has_no_law() -> None:
+    along = LOSS_DISTRIBUTION.along()
+    pair = RenyiCurve(Enclosure.of)
+    assert along.delta(WorstPairs((pair,), ()), Enclosure.of(1)) is None
+    assert along.epsilon(WorstPairs((GaussianPair(Enclosure.of(1)),), ()), Enclosure.of("1/100")) is not None
+
+
+def test_others_are_asked_point_by_point() -> None:
+    assert BEST.along() is BEST

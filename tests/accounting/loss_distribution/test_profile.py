@@ -1,0 +1,107 @@
+"""δ at one ε after another: around the truth whatever was asked before."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import mpmath
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mpmath import mp
+
+import certdp.accounting.loss_distribution.profile as profiles
+from certdp.accounting.enclosures import Enclosure
+from certdp.accounting.errors import InvalidValue
+from certdp.accounting.loss_distribution.inversion import delta_by_transforms
+from certdp.accounting.loss_distribution.lattice import delta_by_lattice
+from certdp.accounting.loss_distribution.profile import KeptContours
+from certdp.accounting.loss_distribution.transforms import GaussianTransform, Transform, sampled_gaussian_transform
+from certdp.accounting.pairs import SampledGaussian
+from certdp.accounting.relations import Direction
+
+NARROW = Fraction(1, 1000)
+
+
+def sampled(rate: str, shift: str = "1", way: Direction = Direction.REMOVE) -> Transform:
+    return sampled_gaussian_transform(Enclosure.of(rate), Enclosure.of(shift), way)
+
+
+def normal_delta(shift: Fraction, epsilon: Fraction) -> mpmath.mpf:
+    """δ(ε) of normal noise (Balle, Wang 2018, Theorem 8)."""
+    s, level = (mp.mpf(one.numerator) / one.denominator for one in (shift, epsilon))
+    return mpmath.ncdf(s / 2 - level / s) - mpmath.exp(level) * mpmath.ncdf(-s / 2 - level / s)
+
+
+@given(st.lists(st.integers(0, 80), min_size=1, max_size=8), st.sampled_from([1, 9, 100]))
+def test_normal_noise_at_any_epsilons_in_any_order(tenths: list[int], times: int) -> None:
+    shift = Fraction(1, 10)
+    kept = KeptContours([(GaussianTransform(Enclosure.of(shift**2)), times)])
+    with mp.workdps(60):
+        for epsilon in (Fraction(number, 10) for number in tenths):
+            found = kept.delta(Enclosure.of(epsilon))
+            if found is None:
+                continue
+            truth = normal_delta(shift * int(times**0.5), epsilon)
+            lower, upper = (mp.mpf(end.numerator) / end.denominator for end in (found.lower, found.upper))
+            assert lower <= truth <= upper
+            assert found.width <= NARROW * found.upper
+
+
+@pytest.mark.parametrize("way", list(Direction))
+@pytest.mark.parametrize("rate", ["1/64", "1/50"])  # the second is no binary64 number: ends are composed apart
+def test_samples_beside_the_lattice(rate: str, way: Direction) -> None:
+    pair = SampledGaussian(Enclosure.of(1), Enclosure.of(rate))
+    kept = KeptContours([(pair.loss_transform(way), 300)])
+    for level in ("0", "1/2", "1", "2", "1/4", "0"):
+        epsilon = Enclosure.of(level)
+        found, other = kept.delta(epsilon), delta_by_lattice([(pair.loss_cells(way), 300)], epsilon)
+        assert found is not None
+        assert found.lower <= other.upper
+        assert other.lower <= found.upper
+        assert found.width <= NARROW * found.upper
+
+
+def test_what_lies_between_two_epsilons_is_enclosed() -> None:
+    parts = [(sampled("1/64"), 300)]
+    around = KeptContours(parts).delta(Enclosure.between("1/2", "5/8"))
+    assert around is not None
+    for level in ("1/2", "9/16", "5/8"):
+        inside = delta_by_transforms(parts, Enclosure.of(level))
+        assert inside is not None
+        assert around.lower <= inside.lower
+        assert inside.upper <= around.upper
+
+
+def test_few_contours_serve_many_epsilons(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Fraction] = []
+    usual = profiles.contours_at
+    monkeypatch.setattr(profiles, "contours_at", lambda parts, epsilon: asked.append(epsilon) or usual(parts, epsilon))
+    kept = KeptContours([(sampled("1/64"), 10)])
+    values = [kept.delta(Enclosure.of(Fraction(number, 25))) for number in range(15)]
+    assert all(value is not None for value in values)
+    assert len(asked) < 5
+
+
+def test_where_no_contour_tells_few_are_searched_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Fraction] = []
+    usual = profiles.contours_at
+    monkeypatch.setattr(profiles, "contours_at", lambda parts, epsilon: asked.append(epsilon) or usual(parts, epsilon))
+    kept = KeptContours([(sampled("1/64", "2"), 2)])  # rare large losses
+    assert [kept.delta(Enclosure.of(number)) for number in range(1, 7)] == [None] * 6
+    assert asked == [1, 2]
+
+
+def test_nothing_is_lost_beyond_the_largest_loss_and_by_nothing() -> None:
+    bounded = KeptContours([(sampled("1/2", way=Direction.ADD), 3)])  # at most 3·log 2
+    beyond = bounded.delta(Enclosure.of("2.0795"))
+    assert beyond is not None
+    assert beyond.upper == 0
+    nothing = KeptContours([(sampled("1/2", "0"), 3)]).delta(Enclosure.of(0))
+    assert nothing is not None
+    assert nothing.upper == 0
+
+
+def test_an_epsilon_below_0_is_refused() -> None:
+    with pytest.raises(InvalidValue, match="epsilon"):
+        KeptContours([(sampled("1/2"), 3)]).delta(Enclosure.between(-1, 1))
