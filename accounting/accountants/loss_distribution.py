@@ -74,7 +74,7 @@ LOSS_DISTRIBUTION = LossDistributionAccountant()
 
 @final
 class LossDistributionProfile(Accountant):
-    """The same for δ at many ε of few runs: it keeps what it composed."""
+    """The loss distribution of few runs, asked for δ at many ε: it keeps what it composed."""
 
     name = LossDistributionAccountant.name
     theorems = LossDistributionAccountant.theorems
