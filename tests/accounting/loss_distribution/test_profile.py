@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 
 import mpmath
@@ -10,10 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mpmath import mp
 
-import certdp.accounting.loss_distribution.profile as profiles
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidValue
-from certdp.accounting.loss_distribution.inversion import delta_by_transforms
+from certdp.accounting.loss_distribution.inversion import Contour, Known, contours_at, delta_by_transforms
 from certdp.accounting.loss_distribution.lattice import delta_by_lattice
 from certdp.accounting.loss_distribution.profile import KeptContours
 from certdp.accounting.loss_distribution.transforms import GaussianTransform, Transform, sampled_gaussian_transform
@@ -73,10 +73,20 @@ def test_what_lies_between_two_epsilons_is_enclosed() -> None:
         assert inside.upper <= around.upper
 
 
+def searches(monkeypatch: pytest.MonkeyPatch) -> list[Fraction]:
+    """The ε for which contours are searched from now on."""
+    found: list[Fraction] = []
+
+    def searched(parts: Known, epsilon: Fraction) -> Iterator[Contour]:
+        found.append(epsilon)
+        return contours_at(parts, epsilon)
+
+    monkeypatch.setattr("certdp.accounting.loss_distribution.profile.contours_at", searched)
+    return found
+
+
 def test_few_contours_serve_many_epsilons(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[Fraction] = []
-    usual = profiles.contours_at
-    monkeypatch.setattr(profiles, "contours_at", lambda parts, epsilon: asked.append(epsilon) or usual(parts, epsilon))
+    asked = searches(monkeypatch)
     kept = KeptContours([(sampled("1/64"), 10)])
     values = [kept.delta(Enclosure.of(Fraction(number, 25))) for number in range(15)]
     assert all(value is not None for value in values)
@@ -84,9 +94,7 @@ def test_few_contours_serve_many_epsilons(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_where_no_contour_tells_few_are_searched_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[Fraction] = []
-    usual = profiles.contours_at
-    monkeypatch.setattr(profiles, "contours_at", lambda parts, epsilon: asked.append(epsilon) or usual(parts, epsilon))
+    asked = searches(monkeypatch)
     kept = KeptContours([(sampled("1/64", "2"), 2)])  # rare large losses
     assert [kept.delta(Enclosure.of(number)) for number in range(1, 7)] == [None] * 6
     assert asked == [1, 2]
