@@ -59,7 +59,7 @@ class _Side:
     def delta(self, epsilon: Fraction) -> Enclosure | None:
         if never_beyond(self.parts, epsilon):
             return Enclosure.of(0)
-        for contour in self._kept:
+        for contour in reversed(self._kept):
             found = contour.delta(epsilon)
             if found is not None:
                 return found
@@ -68,7 +68,7 @@ class _Side:
         for contour in contours_at(self.parts, epsilon):
             found = contour.delta(epsilon)
             if found is not None:
-                self._kept.insert(0, contour)
+                self._kept.append(contour)
                 self._missed = 0
                 return found
         self._missed += 1

@@ -47,6 +47,18 @@ def test_a_certificate_that_proves_less_says_so(certdp: Command, tmp_path: Path)
     assert certdp("check", place).code == 0
 
 
+def test_a_difference_that_no_digit_shows_is_not_spoken_of(certdp: Command, tmp_path: Path) -> None:
+    options = ("--mechanism", "gaussian-sum", "--sampler", "poisson", "--option", "noise_multiplier=1")
+    run = ("epsilon", *options, "--option", "rate=0.1", "--resample", "each", "--steps", "10", "--delta", "1e-5")
+    asked = (*run, "--certificate", tmp_path / "certificate.json")
+    data = certdp(*asked, "--json").json
+    assert data["epsilon"][1] < data["certified"]["epsilon"] < data["epsilon"][1] * (1 + 1e-7)
+    out = certdp(*asked).out
+    assert "proves (" in out
+    assert "more than above" not in out
+    assert "more than above" in certdp(*asked, "--full").out
+
+
 def test_a_calibrated_value_with_its_certificate(certdp: Command, tmp_path: Path) -> None:
     place = tmp_path / "certificate.json"
     data = certdp(

@@ -168,14 +168,16 @@ class Trial(Generic[Proven]):
         return found
 
 
-def least(trials: Iterator[Trial[Proven]], answer: float) -> Proven | str:
+def least(trials: Iterator[Trial[Proven]], answer: float) -> Proven | Unproven:
     """Try always the smallest number left, until one is proven, and then smaller ones that way; or why none is.
+
+    The reason is the last one given. It comes with an excess where some number was only too small.
 
     Args:
         trials: the ways to prove it. Next to the answer the first that proves it will do: the others are not made.
         answer: what is to be certified, or a little more.
     """
-    reason = ""
+    reason, excess = "", None
     waiting: list[tuple[float, int, Trial[Proven]]] = []
     numbered = enumerate(trials)
     while True:
@@ -183,13 +185,14 @@ def least(trials: Iterator[Trial[Proven]], answer: float) -> Proven | str:
         if not near and (further := next(numbered, None)) is not None:
             place, trial = further
         elif not waiting:
-            return reason
+            return Unproven(reason, excess)
         else:
             _, place, trial = heappop(waiting)
             found = trial.at_next()
             if not isinstance(found, Unproven):
                 return _smaller(trial, found)
             reason = found.reason or reason
+            excess = excess if found.excess is None else found.excess
         if trial.approach.number is not None:
             heappush(waiting, (trial.approach.number, place, trial))
 

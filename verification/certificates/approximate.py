@@ -637,7 +637,9 @@ def _first_proven(run: RunStatement, epsilon: Fraction | None, delta: Fraction |
         found = searched(run, bodies, epsilon, delta, answer)
         if isinstance(found, Certified):
             return found
-        reason = found or reason
+        reason = found.reason or reason
+        if found.excess is not None:  # the statement was understood: raised otherwise it proves no less
+            break
     raise InvalidValue(
         "certificate",
         "a run whose (ε, δ) the checker does not prove",
@@ -654,7 +656,7 @@ def searched(
     answer: float,
     *,
     share: float = 1.0,
-) -> Certified | str:
+) -> Certified | Unproven:
     """Try the methods at the answer, then always the smallest number left, until the checker proves one; or why not."""
     answer = max(answer, 0.0)
     questions = [_Question(run, body, stated, epsilon, delta, answer, share) for body, stated in bodies]

@@ -91,7 +91,9 @@ def certified_bound(run: RunStatement, bound: Bound) -> Certified:
         found = least((Trial(Approach(answer, proven_instead, _MOST_CHECKS), way) for way in ways), answer)
         if isinstance(found, Certified):
             return found
-        reason = found or reason
+        reason = found.reason or reason
+        if found.excess is not None:
+            break
     raise InvalidValue(
         "certificate",
         f"a run whose bound in {bound.notion.name} DP the checker does not prove",
@@ -156,8 +158,10 @@ def certified_rates(run: RunStatement, rates: Sequence[Rate]) -> Certified:
     near = set[Fraction]().union(*(orders_near(run, rate.epsilon, None) for rate in rates))
     for bodies in bodies_of(run, math.log(smallest) if smallest > 0 else math.log(5e-324), near=near):
         found = _each(run, bodies, [rates[place] for place in order])
-        if isinstance(found, str):
-            reason = found
+        if isinstance(found, Unproven):
+            reason = found.reason
+            if found.excess is not None:
+                break
             continue
         body, proven = found
         methods = [proven[order.index(place)] for place in range(len(rates))]
@@ -198,15 +202,15 @@ _Method: TypeAlias = tuple[str, Json, Fraction]
 """The theorem, the method and the δ that it proves."""
 
 
-def _each(run: RunStatement, bodies: Sequence[Stated], rates: Sequence[Rate]) -> tuple[Json, list[_Method]] | str:
+def _each(run: RunStatement, bodies: Sequence[Stated], rates: Sequence[Rate]) -> tuple[Json, list[_Method]] | Unproven:
     """The body by whose parts all are proven, and how; or why some rate is not."""
     proven: list[_Method] = []
     body: Json = {}
     for rate in rates:
         if rate.delta >= 1:
-            return "a δ of 1 says nothing"
+            return Unproven("a δ of 1 says nothing", None)
         found = searched(run, bodies, rate.epsilon, None, rate.delta, share=1 / len(rates))
-        if isinstance(found, str):
+        if isinstance(found, Unproven):
             return found
         written = json.loads(found.content)
         if not body:

@@ -129,6 +129,7 @@ def show_certified(page: Page, certified: Certificate | None, answer: Answer[Any
     if certified is None:
         return
     certified.show(page)
-    proven = Enclosure.of(certified.epsilon).upper_float, Enclosure.of(certified.delta).upper_float
-    if proven[0] > answer.epsilon.upper or proven[1] > answer.delta.upper:
+    proven, answered = (certified.epsilon, certified.delta), (answer.epsilon.upper, answer.delta.upper)
+    most = page.numbers.most
+    if any(found > known and most(found) != most(known) for found, known in zip(proven, answered, strict=True)):
         page.print("more than above: no method of the independent checker is as sharp", 2)

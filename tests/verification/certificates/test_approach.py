@@ -40,7 +40,7 @@ class Checks:
 
 def searched(
     law: Law, guess: Callable[..., float | None], start: float = 1.0, most: int = 16
-) -> tuple[float | str, Checks]:
+) -> tuple[float | Unproven, Checks]:
     checks = Checks(law)
     return least(iter([Trial(Approach(start, guess, most), checks)]), start), checks
 
@@ -79,7 +79,7 @@ def test_the_start_is_taken_where_it_is_proven() -> None:
 @pytest.mark.parametrize("guess", [proven_instead, falling(None), falling(1.0)])
 def test_beyond_twice_the_start_nothing_is_tried(guess: Callable[..., float | None]) -> None:
     number, checks = searched(lambda asked: 9 - asked, guess)
-    assert number == "too small"
+    assert number == Unproven("too small", checks.law(checks.asked[-1]))
     assert max(checks.asked) == 2.0
 
 
@@ -135,7 +135,7 @@ def test_other_reasons_end_a_way() -> None:
         asked.append(number)
         return Unproven("no such order", None)
 
-    assert least(iter([Trial(Approach(1.0, proven_instead, 16), wrong)]), 1.0) == "no such order"
+    assert least(iter([Trial(Approach(1.0, proven_instead, 16), wrong)]), 1.0) == Unproven("no such order", None)
     assert asked == [1.0]
 
 

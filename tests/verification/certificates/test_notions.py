@@ -37,7 +37,7 @@ from certdp.verification.certificates.notions import (
     certified_rates,
     true_positive_rate,
 )
-from certdp.verification.checker import check
+from certdp.verification.checker import Verdict, check
 
 BALL = NormBall(norm=Norm.L1, radius=Public(1))
 LAPLACE = SampledRun(mechanism=LaplaceSum(scale=Public(2)), sampler=Full(), releases=ResampleEach(3), domain=BALL)
@@ -69,6 +69,20 @@ def test_what_has_no_such_bound_is_refused() -> None:
         certified_bound(_statement(lattice, ()), Pure(Enclosure.of(1)))
     with pytest.raises(InvalidValue, match="tau was not proven"):  # what is asked for is far below what it is
         certified_bound(_statement(NORMAL, ()), evolve(NORMAL.renyi(4).bound, tau=Enclosure.of("1/1000")))
+
+
+def test_a_number_that_is_too_small_is_tried_with_one_statement(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever parameters are raised by, a statement that the checker understands proves the same."""
+    asked: list[bytes] = []
+
+    def counted(content: bytes) -> Verdict:
+        asked.append(content)
+        return check(content)
+
+    monkeypatch.setattr("certdp.verification.certificates.notions.check", counted)
+    with pytest.raises(InvalidValue, match="tau was not proven"):
+        certified_bound(_statement(NORMAL, ()), evolve(NORMAL.renyi(4).bound, tau=Enclosure.of("1/1000")))
+    assert len({json.dumps(json.loads(content)["parts"]) for content in asked}) == 1
 
 
 @pytest.mark.parametrize("size", [2, 3, 4, 7])
