@@ -73,6 +73,18 @@ def test_what_lies_between_two_epsilons_is_enclosed() -> None:
         assert inside.upper <= around.upper
 
 
+@pytest.mark.parametrize("way", list(Direction))
+def test_all_parameters_inside_are_enclosed(way: Direction) -> None:
+    around = sampled_gaussian_transform(Enclosure.between("1/64", "1/32"), Enclosure.of(1), way)
+    wide = KeptContours([(around, 300)]).delta(Enclosure.of(1))
+    assert wide is not None
+    for rate in ("1/64", "1/40", "1/32"):
+        inside = KeptContours([(sampled(rate, way=way), 300)]).delta(Enclosure.of(1))
+        assert inside is not None
+        assert wide.lower <= inside.lower
+        assert inside.upper <= wide.upper
+
+
 def searches(monkeypatch: pytest.MonkeyPatch) -> list[Fraction]:
     """The ε for which contours are searched from now on."""
     found: list[Fraction] = []
