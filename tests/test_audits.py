@@ -340,6 +340,7 @@ def test_a_plugin_is_audited_the_slow_way() -> None:
     assert found.found.lower > 0.5
 
 
+@pytest.mark.slow
 def test_a_built_in_mechanism_one_release_at_a_time_is_the_same() -> None:
     run = SampledRun(mechanism=LaplaceSum(scale=P(1)), sampler=Poisson(rate=P("0.5")), domain=L1)
     for one_by_one in (False, True):

@@ -266,6 +266,7 @@ def test_scikit_learn_is_loaded_for_this_alone() -> None:
     assert "sklearn" not in in_a_fresh_interpreter("import certdp, sys; certdp.LaplaceSum; print(*sys.modules)").split()
 
 
+@pytest.mark.slow
 def test_without_scikit_learn_the_error_says_what_to_install() -> None:
     program = """
 import sys

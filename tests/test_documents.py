@@ -174,6 +174,7 @@ def test_claims_of_the_guide_are_checked() -> None:
     assert [result.passed for result in report.results] == [True, True]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not can_fork(), reason="needs processes that fork")
 def test_example_spends_one_budget_in_20_processes(capsys: pytest.CaptureFixture[str]) -> None:
     """The document shows what the example prints."""

@@ -186,6 +186,7 @@ def test_every_mechanism_has_an_answer(certdp: Command, mechanism: str, sampler:
     assert lower is None or 0 <= lower <= upper
 
 
+@pytest.mark.slow
 def test_another_change_of_the_data(certdp: Command) -> None:
     """Replace costs more than add/remove, zero-out as much; a user with two records more than one record."""
     asked = (*REFERENCE, "--delta", "1e-5", "--accountant", "loss-distribution", "--json")

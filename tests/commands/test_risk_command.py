@@ -65,6 +65,7 @@ def test_the_certificate_states_the_rates(certdp: Command, tmp_path: Path) -> No
     assert certdp("check", path, "--max-epsilon", "100").code == 1  # it bounds no ε
 
 
+@pytest.mark.slow
 def test_several_runs_and_a_picture(certdp: Command, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     plan, picture = tmp_path / "plan.toml", tmp_path / "risk.png"

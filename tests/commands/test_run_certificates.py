@@ -71,6 +71,7 @@ def test_a_calibrated_value_with_its_certificate(certdp: Command, tmp_path: Path
     assert certdp("check", place).code == 0
 
 
+@pytest.mark.slow
 def test_a_calibrated_value_is_certified_within_its_budget(certdp: Command, tmp_path: Path) -> None:
     asked = (
         *("calibrate", "--mechanism", "laplace-sum", "--sampler", "full", "--find", "scale", "--option", "radius=1"),

@@ -69,6 +69,7 @@ def test_every_experiment_is_in_the_series() -> None:
     assert {item.file for item in SERIES if item.file is not None} == set(DIGESTS)
 
 
+@pytest.mark.slow
 def test_what_is_made_is_found(data: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert run(data, out, "--made") == (1, {"items": ANY_TO_MAKE, "output": str(out), "page": None})

@@ -106,6 +106,7 @@ def test_claims_in_other_notions(bound: Any, finding: Finding) -> None:
     assert verdict.answer is None
 
 
+@pytest.mark.slow
 def test_a_sample_may_lose_less_than_what_is_proven() -> None:
     """ρ and μ of a sample are those of the mechanism: a claim between is neither proven nor refuted."""
     run = evolve(NORMAL, sampler=certdp.Poisson(rate=certdp.Public("0.01")))

@@ -498,6 +498,7 @@ class TestVerifying:
             other = [bytes([letter ^ 1]), b" " if letter != 32 else b"0", b"", bytes([letter, letter])][place % 4]
             yield text[:place] + other + text[place + 1 :]
 
+    @pytest.mark.slow
     def test_every_byte_of_an_exported_log_that_changes_is_found(self, full: Ledger, tmp_path: Path) -> None:
         log = tmp_path / "log.jsonl"
         lines = list(full.export())

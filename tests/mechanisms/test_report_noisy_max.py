@@ -108,6 +108,7 @@ def test_the_loss_is_that_of_the_largest_vote(noise: str) -> None:
     assert choice(scale="5/2", noise=noise, signed="true").loss.pure == PureLoss(W * norm("inf") * Fraction(4, 5))
 
 
+@pytest.mark.slow
 def test_many_exponential_mechanisms_lose_less_than_many_of_that_pure_loss() -> None:
     """ε = 1/10 a hundred times at δ = 10^-6: Dong, Durfee, Rogers 2020 against optimal composition."""
     found = {}

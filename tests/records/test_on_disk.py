@@ -68,6 +68,7 @@ def peak(path: Path) -> int:
             tracemalloc.stop()
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_records(tmp_path: Path) -> None:
     matrix = np.random.default_rng(1).normal(size=(1_200_000, 2))
     np.save(tmp_path / "some.npy", matrix[:300_000])

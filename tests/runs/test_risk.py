@@ -172,6 +172,7 @@ def test_a_risk_prints_in_three_lines_with_the_ends_that_protect() -> None:
     assert "loss-distribution" in shown
 
 
+@pytest.mark.slow
 def test_its_picture() -> None:
     pytest.importorskip("matplotlib")
     assert plot_risk(risk(LAPLACE)).startswith(b"\x89PNG")

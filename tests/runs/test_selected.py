@@ -91,6 +91,7 @@ def test_what_is_refused_is_refused_before_a_number_is_drawn() -> None:
     assert run.release(RECORD, lambda output: 0.0) is None
 
 
+@pytest.mark.slow
 def test_epochs_of_batches_compete() -> None:
     ball = NormBall(norm=Norm.L1, radius=Public(1))
     epochs = AllocatedRun(
@@ -125,6 +126,7 @@ def test_a_selection_is_one_part_of_a_plan() -> None:
         Plan([best, ONE]).release(np.zeros((1, 1)))
 
 
+@pytest.mark.slow
 def test_training_and_other_relations_are_selected_among() -> None:
     steps = SampledRun(
         mechanism=GaussianSum(noise_multiplier=Public(1)),

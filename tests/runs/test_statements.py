@@ -101,6 +101,7 @@ def test_its_certificate_is_of_this_output_alone(tmp_path: Path) -> None:
     assert main([str(kept), "--artefact", str(released)]) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mechanism", "sampler", "norm"),
     [

@@ -81,6 +81,7 @@ def test_truncated_batches_cost_at_most_what_dp_accounting_says(
     assert found.upper <= peer + 2e-4
 
 
+@pytest.mark.slow
 def test_a_bound_of_the_number_of_records_costs_more_than_the_number() -> None:
     for relation in (ADD_REMOVE, REPLACE, ZERO_OUT):
         least, most = (cost(truncated(20, at_most=bound), relation, 10).epsilon.upper for bound in (False, True))
@@ -98,6 +99,7 @@ def test_one_fixed_batch_is_known_exactly_and_is_no_poisson_sample() -> None:
     assert law(Enclosure.of(found.upper), Direction.REMOVE).upper <= Fraction(1, 10**5)
 
 
+@pytest.mark.slow
 def test_many_fixed_batches_have_both_ends() -> None:
     found = cost(fixed(10, 1000), REPLACE).epsilon
     assert found.lower is not None

@@ -68,6 +68,7 @@ def test_sizes_are_public(name: str) -> None:
         ShuffledBatches(**sizes)
 
 
+@pytest.mark.slow
 def test_it_is_above_poisson() -> None:
     """The classical confusion: its lower end is above what Poisson samples at the same rate cost."""
     shuffled = run_of("1", 20).epsilon("1e-5").epsilon

@@ -75,6 +75,7 @@ def test_strata_by_a_norm_are_balls_of_their_own() -> None:
         StratifiedRun(mechanism=mechanism, sampler=STEPS).epsilon("1e-5")
 
 
+@pytest.mark.slow
 def test_samples_of_several_releases_are_composed_in_both_ways() -> None:
     once, each = (
         StratifiedRun(mechanism=GAUSSIAN, sampler=STRATA, releases=releases)

@@ -63,6 +63,7 @@ class KnownAlone(Pair):
         return None if self.other is None else self.other.renyi
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", ["1/10", "1"])
 def test_a_pair_with_a_pure_loss_costs_no_more_than_randomised_response(rate: str) -> None:
     """Whatever else is known of it: what is declared beside the pure ε never makes a bound larger."""

@@ -64,7 +64,13 @@ def test_one_release_is_as_quadrature_says(shift: str, rate: str, size: int, mir
         assert found.upper - found.lower <= found.upper / 2**70 + Fraction(1, 2**200)
 
 
-@pytest.mark.parametrize(("shift", "rate", "size"), list(product(_SHIFTS, _RATES, _SIZES)))
+@pytest.mark.parametrize(
+    ("shift", "rate", "size"),
+    [
+        pytest.param(*case, marks=[pytest.mark.slow] if case[-1] == _SIZES[-1] else [])
+        for case in product(_SHIFTS, _RATES, _SIZES)
+    ],
+)
 @pytest.mark.parametrize("mirrored", [False, True])
 @pytest.mark.parametrize("direction", Direction)
 def test_the_lattice_encloses_the_closed_form(

@@ -202,6 +202,7 @@ def test_epochs_compose_on_the_lattice(direction: Direction) -> None:
         assert found.upper_float - found.lower_float < 2e-3
 
 
+@pytest.mark.slow
 @given(st.integers(2, 40), st.sampled_from(["0.3", "1", "2.5"]), st.sampled_from(list(Direction)))
 def test_more_batches_lose_less_and_never_more_than_one(batches: int, shift: str, direction: Direction) -> None:
     base = GaussianPair(of(shift))

@@ -98,6 +98,7 @@ def test_values(local: int, users: int, epsilon: str) -> None:
     assert found.width < Fraction(1, 10**6)
 
 
+@pytest.mark.slow
 def test_a_composition_has_a_bound() -> None:
     own = Enclosure.of(1)
     pair = ShuffledPair(own, 40, (-own).exp())

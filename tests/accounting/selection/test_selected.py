@@ -157,6 +157,7 @@ def test_directions_are_told_apart() -> None:
     assert law(Enclosure.of(20), Direction.ADD).upper == 0
 
 
+@pytest.mark.slow
 def test_a_rényi_curve_alone_gives_a_profile() -> None:
     """The bound through a curve is no smaller than through the pair whose curve it is."""
     curve = RenyiCurve(lambda order: Enclosure.of("0.125") * order)

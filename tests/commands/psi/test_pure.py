@@ -526,6 +526,7 @@ class TestProcess:
             assert ran.err
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.environ.get("CERTDP_DATA"), reason="CERTDP_DATA is not set: no real data here")
 def test_the_covertype_sample(certdp: Run, base: Base, tmp_path: Path) -> None:
     data = Path(os.environ["CERTDP_DATA"]) / "covtype_sample_10000.npz"

@@ -80,6 +80,7 @@ def test_every_record_drawn_is_twice_the_shift() -> None:
     assert run_of(LAPLACE, Full(), domain=BALL).pure().bound.epsilon.upper_float == 0.5
 
 
+@pytest.mark.slow
 def test_users_with_more_records_lose_more() -> None:
     costs = [run_of(unit=User(contributions=k), releases=ResampleEach(10)).epsilon("1e-5") for k in (1, 2, 5)]
     assert costs[0].epsilon == run_of(releases=ResampleEach(10)).epsilon("1e-5").epsilon

@@ -251,6 +251,7 @@ class TestWhatIsTrue:
         assert check(found.content).accepted
         assert float(found.epsilon) <= 1.001 * float(normal.epsilon)
 
+    @pytest.mark.slow
     def test_discrete_laplace_noise_as_laplace_noise(self) -> None:
         domain, mechanism = ball(Norm.L1), DiscreteLaplace(scale=Public(1), granularity=Public("1/100"))
         run = SampledRun(mechanism=mechanism, sampler=poisson("0.1"), releases=ResampleEach(10), domain=domain)
@@ -451,6 +452,7 @@ class TestForgeries:
         reason = forged("gaussian, one sample", stated_too(put("each", *PART, "resample")))
         assert "one release" in reason
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("order", ["1", "0", "1/2", "-3", str(2**41), "1" + "0" * 690])
     @pytest.mark.parametrize("direction", DIRECTIONS)
     def test_orders_outside_the_range(self, order: str, direction: str) -> None:
@@ -806,6 +808,7 @@ def on_batches(mechanism: Any, sampler: Any, relation: Any, times: int) -> Certi
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relation", [REPLACE, ZERO_OUT])
 def test_what_is_certified_of_batches_of_a_fixed_size_is_what_three_outcomes_lose(relation: Any) -> None:
     """A place that changes hands, two pure losses apart: log(1 + q(e^(2/3) - 1)) or its opposite, or nothing.
@@ -852,6 +855,7 @@ def test_what_is_certified_of_samples_cut_down_is_the_mean_of_both_cases(relatio
     assert lost(float(poisson.epsilon)) > 0.015  # as Poisson's it would be far too small
 
 
+@pytest.mark.slow
 def test_groups_of_records_removed_from_a_number_that_is_declared_have_no_certificate() -> None:
     sampler = TruncatedPoisson(rate=Public("1/4"), batch_size=Public(3), data_size=Public(20))
     run = SampledRun(mechanism=GaussianSum(noise_multiplier=Public(2)), sampler=sampler)
@@ -1015,6 +1019,7 @@ def of_own_family(mechanism: Any, releases: int, sampler: Any = None) -> Sampled
     )
 
 
+@pytest.mark.slow
 def test_what_is_certified_is_what_the_checker_proves_where_answers_are_much_tighter() -> None:
     """Of an ε of 1 alone, responses are the worst: closed forms, and the answers are those of Laplace noise."""
     run = of_own_family(OwnFamily(), 1)
@@ -1034,6 +1039,7 @@ def test_what_is_certified_is_what_the_checker_proves_where_answers_are_much_tig
         assert truth <= told <= truth * (1 + mp.mpf("1e-6")), name
 
 
+@pytest.mark.slow
 def test_a_little_less_than_what_is_certified_is_refused() -> None:
     """A claim that is smaller by 1.2e-6 is not proven in the same way, however far above the answer it is."""
     run = of_own_family(OwnFamily(), 20, poisson("0.1"))

@@ -22,6 +22,8 @@ from certdp.verification.checker.intervals import OPERATIONS
 from certdp.verification.checker.options import PLUGINS
 from tests.verification.checker.test_forgeries import CORPUS, SCHEMA, plugins, written
 
+pytestmark = pytest.mark.xdist_group("corpus")  # one worker writes all certificates
+
 Term = tuple[str, str]
 """A place of the schema, and what stands there: a key, a word, or which form a value has."""
 

@@ -34,6 +34,7 @@ def test_a_pair_of_one_presence_is_noticed(name: str, monkeypatch: pytest.Monkey
     assert [result.outcome for result in found.results] != [Outcome.HOLDS]
 
 
+@pytest.mark.slow
 def test_a_group_of_fewer_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     def fewer(shift: Enclosure, rate: Enclosure, size: int, mirrored: bool) -> GaussianGroup:
         return GaussianGroup(shift, rate, max(size - 1, 1), mirrored)

@@ -301,6 +301,7 @@ def delta_of_outcomes(factor: Factor, epsilon: Any, direction: str) -> Any:
     return total
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_finite_pairs_are_composed_to_what_their_outcomes_say(direction: str) -> None:
     """Above the exact delta, by little more than the dither adds: e^(c(c + 1)t²/2)."""

@@ -141,6 +141,7 @@ def test_the_moments_are_those_of_the_law(of: Factor, real_part: str, direction:
         assert abs(found - truth) <= error + truth * mpmath.mpf(10) ** -24
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("direction", DIRECTIONS)
 @pytest.mark.parametrize("of", CASES, ids=str)
 def test_the_sums_over_nodes_are_the_moments_along_the_line(of: Factor, direction: str) -> None:
@@ -159,6 +160,7 @@ def test_the_sums_over_nodes_are_the_moments_along_the_line(of: Factor, directio
             assert abs(found - truth) <= mpmath.mpf(10) ** -20 * mpmath.fsum(masses)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("direction", DIRECTIONS)
 @pytest.mark.parametrize("of", CASES, ids=str)
 def test_beyond_the_line_no_moment_is_larger_than_its_bound(of: Factor, direction: str) -> None:
@@ -180,6 +182,7 @@ def test_beyond_the_line_no_moment_is_larger_than_its_bound(of: Factor, directio
         assert bound <= 40 * max(max(sizes), mpmath.mpf("0.02"))
 
 
+@pytest.mark.slow
 def test_a_bound_beyond_is_no_larger_on_a_longer_line() -> None:
     of = CASES[0]
     found = []

@@ -85,6 +85,7 @@ def divergence(of: Factor, gamma: Any) -> Any:
     return total
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("of", CASES, ids=str)
 def test_it_bounds_both_orders_and_is_near(of: Factor) -> None:
     """γ from 1 on as the sampled pair, below 1 as its mirror image."""
