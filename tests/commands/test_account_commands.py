@@ -201,6 +201,7 @@ def test_another_change_of_the_data(certdp: Command) -> None:
     assert 1.5290 <= users["epsilon"][0] <= users["epsilon"][1] <= 1.5306
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "relation", "unit"),
     [

@@ -176,6 +176,7 @@ def test_a_loss_beyond_binary64(name: str) -> None:
         assert 0.0 < values[2] < np.inf
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_threads_and_parts_change_nothing(name: str) -> None:
     rng = np.random.default_rng(0)

@@ -84,6 +84,7 @@ def test_a_delta_is_asked_of_the_whole_run_at_an_epsilon_that_is_not_above(
         assert bound <= samples * q * (1 + Fraction(1, 2**50))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("releases", PLANS, ids=str)
 def test_the_bound_of_delta_is_above_what_the_run_loses(releases: Releases) -> None:
     """And, on one sample, no more than that; where the shift is out of reach, a record that is drawn is lost."""

@@ -91,7 +91,7 @@ def _by_cells(pair: Pair, epsilon: str, direction: Direction) -> Enclosure:
 
 
 @pytest.mark.parametrize(("shift", "rate"), list(product(_SHIFTS[:4], _RATES)))
-@pytest.mark.parametrize("steps", [1, 3, 40])
+@pytest.mark.parametrize("steps", [1, 3, pytest.param(40, marks=pytest.mark.slow)])
 def test_a_group_of_one_is_the_sampled_gaussian(shift: str, rate: str, steps: int) -> None:
     known = SampledGaussian(Enclosure.of(shift), Enclosure.of(rate)).repeated(steps)
     found = group(shift, rate, 1, mirrored=False).repeated(steps)

@@ -213,6 +213,7 @@ def test_more_batches_lose_less_and_never_more_than_one(batches: int, shift: str
         assert more.lower <= found.upper
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("terms", [2, 3, 10, 1000])
 def test_laws_above_and_below_have_the_mean_one(terms: int) -> None:
     law = normal_cells(of(1), Direction.REMOVE)
@@ -274,6 +275,7 @@ def test_a_base_whose_losses_have_no_cells_is_bounded_by_itself() -> None:
     assert epsilon_at(pair, of("0.01"), Direction.REMOVE).lower == 0
 
 
+@pytest.mark.slow
 def test_an_epoch_beside_other_releases() -> None:
     together = compose_pairs([allocated(GaussianPair(of(1)), 10), GaussianPair(of("0.5"))])
     alone = GaussianPair(of("0.5")).smallest_epsilon(of("1e-5"), Direction.REMOVE)

@@ -86,6 +86,7 @@ def test_smallest_epsilon_is_where_delta_is_met(local: float, users: int, digits
     assert found.upper <= pair.local.upper
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("local", "users", "epsilon"),
     [(1, 1000, "0.18241235"), (4, 100_000, "0.16976975")],  # from the sum in floats

@@ -50,6 +50,7 @@ class Words:
         return np.array([self.words.pop(0) for _ in range(count)], dtype=np.uint64)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LAWS)
 def test_numbers_are_drawn_by_their_law(name: str) -> None:
     """The share of each number within five standard deviations of its probability."""
@@ -107,6 +108,7 @@ def test_lines_are_below_the_tilts(name: str, x: Fraction, delta: Fraction, s: F
     assert c >= float(line.slope) * a + float(line.intercept) - 1e-12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LAWS)
 def test_a_line_touches_the_tilts(name: str) -> None:
     """Somewhere along e^x·s + δ a line is as high as the tilt: a higher one of its slope would be wrong."""
