@@ -238,6 +238,12 @@ def test_an_interval_is_told_of_each_quantile() -> None:
     assert "rank" not in str(results)
 
 
+def test_an_answer_of_several_numbers_shows_its_first() -> None:
+    count, ages = people(epsilon=1000).release(q.count(), q.quantiles("age", ["0.1", "0.9"], candidates=121)).values()
+    (whole,), (first, _) = count.lines(), ages.lines()
+    assert (str(count), str(ages)) == (whole, f"{first}, and 1 more")
+
+
 def test_seeded_releases_repeat_and_have_no_certificate() -> None:
     first, again = (people().release(*QUERIES[:3], coins=Coins.seeded(9)) for _ in range(2))
     assert [result.values.tolist() for result in first.values()] == [r.values.tolist() for r in again.values()]

@@ -81,6 +81,9 @@ def data() -> Any:
     return records
 
 
+NAMES = [str(number).encode() for number in range(60)]
+
+
 def full(name: str = "laplace-sum", **options: Any) -> SampledRun:
     return SampledRun(mechanism=MECHANISMS[name], sampler=Full(), **options)
 
@@ -149,6 +152,23 @@ def test_the_law_of_what_is_drawn_does_not_depend_on_the_parts(parts: int) -> No
     assert 40 - 2 * np.sqrt(40 * 13.9) < statistic < 40 + 2 * np.sqrt(40 * 13.9) + 2 * 13.9  # Laurent, Massart 2000
     squares = rates**2
     assert abs(both - rounds * squares.sum()) < 5.1 * np.sqrt(rounds * (squares * (1 - squares)).sum())  # drawn apart
+
+
+@pytest.mark.parametrize("outside", Outside)
+@pytest.mark.parametrize("domain", [None, BALL])
+def test_records_with_names_add_up_to_what_those_without_do(domain: NormBall | None, outside: Outside) -> None:
+    run = full(domain=domain)
+    named = SumPart.of_units(run, data(), NAMES, NamedCoins.fresh(), outside)
+    assert totals(named) == totals(SumPart.of(run, data(), outside))
+
+
+def test_parts_without_records_are_no_copies_of_each_other() -> None:
+    coins = NamedCoins.fresh()
+    nothing = [SumPart.of_units(full(), data()[:0], [], coins) for _ in range(2)]
+    some = SumPart.of_units(full(), data(), NAMES, coins)
+    assert totals(nothing[0] + nothing[1] + some) == totals(some)
+    with pytest.raises(InvalidValue, match="without common records"):
+        _ = some + SumPart.of_units(full(), data(), NAMES, coins)
 
 
 class TestOnce:
@@ -314,6 +334,30 @@ class TestRefusals:
         with pytest.raises(InvalidValue) as caught:
             _ = SumPart.of(full(), data()) + make()
         assert caught.value.parameter == parameter
+
+    def test_parts_of_another_number_of_sums(self) -> None:
+        part = SumPart.of(full(), data())
+        stated, arrays = unpacked(part.form, part.to_bytes())
+        numbers = stated["numbers"] | {"totals": [[*stated["numbers"]["totals"][0], "0x0"]]}
+        more = SumPart.from_bytes(packed(part.form, {**stated, "numbers": numbers}, arrays))
+        with pytest.raises(InvalidValue, match="parts of one run"):
+            _ = SumPart.of(full(), data()) + more
+
+    @pytest.mark.parametrize(
+        "make",
+        [
+            lambda run: SumPart.of(run, data()),
+            lambda run: SumPart.of_units(run, data(), NAMES, NamedCoins.fresh()),
+        ],
+    )
+    def test_what_is_no_run(self, make: Callable[[Any], SumPart]) -> None:
+        with pytest.raises(InvalidType, match=r"^run: got .* Build one: SampledRun"):
+            make(full().mechanism)
+
+    def test_names_that_are_not_one_for_each_record(self) -> None:
+        for names in (NAMES[1:], [*NAMES, b"one more"]):
+            with pytest.raises(InvalidValue, match="one for each record"):
+                SumPart.of_units(full(), data(), names, NamedCoins.fresh())
 
     def test_another_kind_of_part(self) -> None:
         with pytest.raises(InvalidType):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from operator import itemgetter
 from typing import Any
@@ -77,6 +78,18 @@ def test_a_size_beyond_the_limit_is_refused_by_the_limit() -> None:
     with pytest.raises(InvalidValue, match=r"m: got 28004; admissible: at most 28003\.778") as raised:
         Coreset(m=Public(28_004), **KDD)
     assert raised.value.parameter == "m"
+
+
+@pytest.mark.parametrize(
+    "declared", [KDD, {**KDD, "n": Public(4), "mean_squared_norm": Public(1), "radius": Public(1)}]
+)
+def test_the_limit_that_a_refusal_tells_is_the_nearest_number_that_is_admitted(declared: dict[str, Any]) -> None:
+    with pytest.raises(InvalidValue) as raised:
+        Coreset(m=Public(10**9), **declared)
+    limit = float(raised.value.admissible.removeprefix("at most ").partition(",")[0])
+    Coreset(m=Public(limit), **declared)
+    with pytest.raises(InvalidValue, match="at most"):
+        Coreset(m=Public(math.nextafter(limit, math.inf)), **declared)
 
 
 @given(n=POSITIVE, spread=POSITIVE, radius=POSITIVE, mixing=SHARES)

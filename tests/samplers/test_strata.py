@@ -112,6 +112,8 @@ def test_a_part_of_a_plan_has_no_lower_end_there() -> None:
     [
         ("", "label:rate"),
         ("a", "label:rate"),
+        ("a:0.1,b", "label:rate"),
+        ("a:0.1,b:0.1:0.2", "label:rate"),
         ("a:0.1,a:0.2", "once"),
         ("a:1.5", "0 ≤ q ≤ 1"),
         ("a:nan", "a number such as"),
