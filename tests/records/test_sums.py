@@ -162,6 +162,23 @@ def test_records_with_names_add_up_to_what_those_without_do(domain: NormBall | N
     assert totals(named) == totals(SumPart.of(run, data(), outside))
 
 
+def test_who_is_drawn_follows_from_the_names_of_the_records_that_are_kept() -> None:
+    run, coins = (
+        SampledRun(mechanism=MECHANISMS["laplace-sum"], sampler=Poisson(rate=Public("0.5"))),
+        NamedCoins.fresh(),
+    )
+    kept = np.abs(data()).sum(axis=1) <= 5
+    assert 0 < kept.sum() < 60
+    dropped = SumPart.of_units(run.on(BALL), data(), NAMES, coins, Outside.DROP)
+    names = [NAMES[place] for place in np.flatnonzero(kept)]
+    assert totals(dropped) == totals(SumPart.of_units(run, data()[kept], names, coins))
+
+
+def test_a_run_of_several_samples_is_finished() -> None:
+    run = full(releases=ResampleEach(2))
+    assert len(SumPart.of(run, data()).finish(run).value) == 2
+
+
 def test_parts_without_records_are_no_copies_of_each_other() -> None:
     coins = NamedCoins.fresh()
     nothing = [SumPart.of_units(full(), data()[:0], [], coins) for _ in range(2)]
@@ -354,6 +371,14 @@ class TestRefusals:
         with pytest.raises(InvalidType, match=r"^run: got .* Build one: SampledRun"):
             make(full().mechanism)
 
+    def test_what_is_no_option(self) -> None:
+        outside: Any = "clip"
+        with pytest.raises(InvalidType, match="outside"):
+            SumPart.of(full(), data(), outside)
+        coins: Any = Coins.seeded(1)
+        with pytest.raises(InvalidType, match="coins"):
+            SumPart.of_units(full(), data(), NAMES, coins)
+
     def test_names_that_are_not_one_for_each_record(self) -> None:
         for names in (NAMES[1:], [*NAMES, b"one more"]):
             with pytest.raises(InvalidValue, match="one for each record"):
@@ -371,6 +396,9 @@ class TestRefusals:
         records[50] = 1e308
         with pytest.raises(InvalidValue, match="beyond binary64"):
             SumPart.of(full(), records, rows=rows)
+        seldom = SampledRun(mechanism=full().mechanism, sampler=Poisson(rate=Public("1e-12")))
+        with pytest.raises(InvalidValue, match="beyond binary64"):
+            SumPart.of_units(seldom, records, NAMES, NamedCoins.fresh())
 
     def test_its_text_shows_nothing(self) -> None:
         part = SumPart.of(full(), data())
