@@ -149,7 +149,6 @@ class SumPart(Part[_SumState]):
             InvalidValue: for what `run.release` refuses of these records.
         """
         require("run", run, SampledRun, "Build one: SampledRun(mechanism=…, sampler=…)")
-        require("outside", outside, Outside, "Use Outside.CLIP or Outside.DROP")
         mechanism, some, done = additive(run), whole_or_part(records), first
         used, number = release_coins(coins), samples(run.releases)
 
