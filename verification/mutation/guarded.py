@@ -154,7 +154,7 @@ RULES = (
         ("accounting/accountants", "accounting/sampling/test_worst_cases.py"),
     ),
     Rule("accounting.selection.tilts", ("selection/*",), ("accounting/selection",)),
-    Rule("accounting.loss_distribution.[!p]*", ("accounting/loss-distribution",), ("accounting/loss_distribution",)),
+    Rule("accounting.loss_distribution.*", ("accounting/loss-distribution",), ("accounting/loss_distribution",)),
     Rule(
         "accounting.individual.*", ("accounting/individual-*",), ("accounting/individual", "records/test_statistics.py")
     ),

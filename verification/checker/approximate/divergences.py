@@ -29,6 +29,7 @@ from .factors import (
     SYMMETRISED,
     TRUNCATED,
     TWO_RECORDS,
+    WITH_PURE_LOSS,
     Factor,
 )
 from .finite import exchanged_loss, outcomes
@@ -44,7 +45,7 @@ def pure_loss(factors: Sequence[Factor], direction: str, arithmetic: Arithmetic)
     for factor in factors:
         if factor.family == EXCHANGED:
             spent = exchanged_loss(factor, arithmetic)
-        elif factor.family in (LAPLACE, PURE, BOUNDED_RANGE):
+        elif factor.family in WITH_PURE_LOSS:
             spent = _amplified(factor, direction, arithmetic)
         elif factor.family in (SYMMETRISED, TRUNCATED) and factor.base in (LAPLACE, PURE, TWO_RECORDS):
             # of two records; of samples cut down more than either case loses

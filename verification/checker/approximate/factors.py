@@ -30,6 +30,8 @@ about a sum of several records, and a pure loss of a record that another one rep
 pure loss about two records, each of which is compared with neither.
 """
 SYMMETRIC: Final = (GAUSSIAN, LAPLACE, PURE, DISCRETE_GAUSSIAN)
+WITH_PURE_LOSS: Final = (LAPLACE, PURE, BOUNDED_RANGE)
+"""Families of which a parameter of epsilon is a pure loss of epsilon too."""
 
 REMOVE: Final = "remove"
 ADD: Final = "add"

@@ -43,6 +43,7 @@ from .factors import (
     SYMMETRISED,
     TRUNCATED,
     TWO_RECORDS,
+    WITH_PURE_LOSS,
     ZERO_CONCENTRATED,
     Factor,
 )
@@ -112,7 +113,7 @@ class Moments:
         else:
             limit = self._two_outcomes(factor, order)
         most = arithmetic.minimum(most, limit) if limit is not None else most
-        if factor.family in (LAPLACE, PURE, BOUNDED_RANGE):  # the pure loss after sampling says something as well
+        if factor.family in WITH_PURE_LOSS:  # the pure loss after sampling says something as well
             most = arithmetic.minimum(most, self._of_pure_loss(factor, order))
         return arithmetic.multiply(samples, most)
 

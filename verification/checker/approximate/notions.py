@@ -31,8 +31,8 @@ from .factors import (
     GAUSSIAN,
     LAPLACE,
     MIXTURE,
-    PURE,
     REMOVE,
+    WITH_PURE_LOSS,
     ZERO_CONCENTRATED,
     Factor,
 )
@@ -59,7 +59,7 @@ def concentration(factor: Factor, arithmetic: Arithmetic) -> Interval:
     if factor.family == EXCHANGED:
         one = _of_response(_amplified(factor, arithmetic), arithmetic)
         return arithmetic.multiply(arithmetic.rational(Fraction(factor.samples)), one)
-    if factor.family not in (LAPLACE, PURE, BOUNDED_RANGE):
+    if factor.family not in WITH_PURE_LOSS:
         raise Refused(f"the family {factor.family} has no rho")
     one = _of_one(factor, arithmetic)
     most = arithmetic.multiply(arithmetic.rational(Fraction(factor.together)), one)
@@ -80,7 +80,7 @@ def _of_one(factor: Factor, arithmetic: Arithmetic) -> Interval:
 def price_of_square(factor: Factor) -> int:
     """Give what `gaussian_square` takes from a budget."""
     factor = drawn_for_certain(factor)
-    if factor.family not in (LAPLACE, PURE, BOUNDED_RANGE, EXCHANGED):
+    if factor.family not in (*WITH_PURE_LOSS, EXCHANGED):
         return 0
     return 2 * (_QUANTILE + _PER_NAT * min(ceil(factor.parameter * factor.together), _LONGEST))
 
@@ -94,7 +94,7 @@ def gaussian_square(factor: Factor, arithmetic: Arithmetic) -> Interval:
     if factor.family == EXCHANGED:
         one = _square_of_response(_amplified(factor, arithmetic), arithmetic)
         return arithmetic.multiply(arithmetic.rational(Fraction(factor.samples)), one)
-    if factor.family not in (LAPLACE, PURE, BOUNDED_RANGE):
+    if factor.family not in WITH_PURE_LOSS:
         raise Refused(f"the family {factor.family} has no mu")
     one = _square_of_response(arithmetic.rational(factor.parameter), arithmetic)
     most = arithmetic.multiply(arithmetic.rational(Fraction(factor.together)), one)
