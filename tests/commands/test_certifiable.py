@@ -17,6 +17,7 @@ import pytest
 
 import certdp
 from certdp import (
+    AllocatedRun,
     Count,
     DiscreteGaussian,
     FixedBatches,
@@ -30,6 +31,7 @@ from certdp import (
     Poisson,
     PrivacyConstrained,
     Public,
+    RandomAllocation,
     RandomisedResponse,
     Released,
     ResampleEach,
@@ -49,6 +51,7 @@ from certdp.runs.calibration import Budget, Limit
 from certdp.runs.risk import AdvantageLimit, BayesRiskLimit, RiskLimit, TruePositiveRateLimit
 from certdp.runs.run import NotionAbsent, Run
 from certdp.samplers.ppswor import Ppswor
+from certdp.samplers.shuffled_batches import ShuffledBatches
 from certdp.selection import ReportNoisyMax
 from certdp.verification.certificates import approximate
 from certdp.verification.checker import check
@@ -170,8 +173,8 @@ NO_KIND: dict[str, tuple[tuple[str, ...], str]] = {
         "no kind of certificate states another ε or δ yet, nor a risk",
     ),
 }
-"""What states a number and has no certificate, with the reason that is given. What answers that are
-shuffled cost, and epochs of batches, are refused where these are tested."""
+"""What states a number and has no certificate, with the reason that is given. What answers that are shuffled cost is
+refused where these are tested."""
 
 
 @pytest.mark.parametrize("name", NO_KIND)
@@ -264,6 +267,15 @@ RUNS: dict[str, Run[Any]] = {
         mechanism=LpSum(scale=Public(8), norm=Public("3/2")),
         sampler=TruncatedPoisson(rate=Public("0.1"), batch_size=Public(2), data_size=Public(20), at_most=Public(True)),
         domain=NormBall(norm=Norm("3/2"), radius=Public(1)),
+    ),
+    "epochs": AllocatedRun(
+        mechanism=LaplaceSum(scale=Public(2)), sampler=RandomAllocation(batches=Public(3)), epochs=2, domain=BALL
+    ),
+    "epochs, shuffled": AllocatedRun(
+        mechanism=LaplaceSum(scale=Public(2)),
+        sampler=ShuffledBatches(batch_size=Public(5), data_size=Public(20)),
+        domain=BALL,
+        relation=REPLACE,
     ),
 }
 QUESTIONS: dict[str, Callable[[Any], Any]] = {

@@ -78,10 +78,12 @@ _FEW_PARTS = 64
 _GROUPS = (256, 64)
 _PART = 11_000  # what reading and proving a part costs the checker, in places of a node
 _LINE_WORKS = (2e7, 2e8)
+_WORKS_BESIDE_SUMS = (2e7, 5e7)
 _SHARP = 9e-7
 _IN_CELLS = ("laplace", "bounded-range")
 _CELLS = tuple(2**k for k in range(5, 13))
 _MOST_CELLS = 4096
+_EPOCH_CELLS = 32
 _SHARES = {Direction.ADD: 0.5, Direction.REMOVE: 1.0}  # of the work that is left; often little does for the first
 _MOST_CHECKS, _MOST_ON_LINES = 24, 8  # on lines a check takes seconds
 
@@ -269,6 +271,30 @@ class StatedBatches:
 
 @final
 @frozen(kw_only=True)
+class StatedEpochs:
+    """Epochs of batches, one of which a record enters.
+
+    Attributes:
+        number: the batches of an epoch.
+        data_size: the number of records, where these are in an order that is drawn uniformly; None where each draws its
+            batch.
+    """
+
+    number: int
+    data_size: int | None
+
+    @property
+    def size_name(self) -> str:
+        """As what the number of records is assumed."""
+        return NUMBER_OF_RECORDS
+
+    def as_json(self) -> Json:
+        """Return the scheme as a certificate holds it."""
+        return {"number": self.number, "data_size": self.data_size}
+
+
+@final
+@frozen(kw_only=True)
 class ReleaseStatement:
     """Releases of one mechanism on samples drawn by one sampler, as a certificate states them.
 
@@ -293,7 +319,7 @@ class ReleaseStatement:
     corners: int
     relation: str
     released: tuple[Assumption, ...] = ()
-    batches: StatedBatches | None = None
+    batches: StatedBatches | StatedEpochs | None = None
     strategy: StatedStrategy | None = None
 
     @property
@@ -744,7 +770,7 @@ def _on_lines(question: _Question) -> Iterator[_Proposal]:
     if known is None or stated is None or not 0 < delta < 1 or level < known.margin:
         return
     raised, lines = math.inf, None
-    for work, cells in product(_LINE_WORKS, known.cells):
+    for work, cells in product(_WORKS_BESIDE_SUMS if known.of_epochs else _LINE_WORKS, known.cells):
         left = work * question.share - _PART * len(parts)
         found = known.lines(stated, cells, level - known.margin, math.log(delta), left)
         if found is not None and found[0] < raised:
@@ -787,6 +813,7 @@ class _Law(NamedTuple):
     change: Changed = Changed()
     base: str = ""
     cases: tuple[tuple[float, _Law], ...] = ()
+    batches: int = 1
 
     @property
     def of(self) -> str:
@@ -799,6 +826,11 @@ def _together(law: _Law, batches: Json, change: Changed) -> _Law:
     law = _as_pure(law)
     if law.family == "discrete-gaussian":
         return law
+    if "number" in batches:
+        certain = law._replace(rate=1.0)
+        if batches["data_size"] is not None or batches["number"] == 1:
+            return _changed(certain, Changed(replaced=change.replaced))
+        return certain._replace(family="allocated", base=law.family, batches=batches["number"])
     two = law._replace(family="symmetrised", parameter=2 * law.parameter, base=law.family)
     if law.family == "pure":
         two = law._replace(family="symmetrised", parameter=law.parameter * law.together, together=1, base="two-records")
@@ -861,7 +893,7 @@ class _Known:
     def of(cls, parts: Sequence[Json], change: Changed) -> _Known | None:
         """Those of a certificate's parts about a change, or None."""
         found: Counter[_Law] = Counter()
-        combinations, margin, noise, batched = 1, 0.0, False, False
+        combinations, margin, noise, batched, epochs = 1, 0.0, False, False, False
         for part in parts:
             if "orders" in part["loss"]:
                 return None
@@ -882,10 +914,17 @@ class _Known:
             law = _changed(law, change) if "batches" not in part else _together(law, part["batches"], change)
             if law.of in _IN_CELLS and law.together > 1:
                 return None
-            noise = noise or law.of in _IN_CELLS or law.family in ("symmetrised", "truncated")
+            noise = noise or (law.of in _IN_CELLS and law.batches == 1) or law.family in ("symmetrised", "truncated")
+            samples //= part.get("batches", {}).get("number", 1)
+            epochs = epochs or law.family == "allocated"
             if parameter and rate:
                 found[law] += samples
-        return cls(found, combinations if change.of_one and not batched else 1, margin, _CELLS if noise else [0])
+        return cls(found, combinations if change.of_one and not batched else 1, margin, _cells(noise, epochs))
+
+    @property
+    def of_epochs(self) -> bool:
+        """Whether the checker has to add up ratios beside what it does on lines."""
+        return any(law.family == "allocated" for law in self.parts)
 
     def releases(self, cells: int) -> list[Release]:
         """The releases, Laplace noise on so many cells."""
@@ -907,6 +946,13 @@ class _Known:
             grouped = 0.0 if self.parts == stated.parts else of_finer - log_moment(exact, c, direction)
             raised, found[direction] = max(raised, line.raised + (spread + grouped) / c), line
         return raised, found
+
+
+def _cells(noise: bool, epochs: bool) -> Sequence[int]:
+    """Which numbers of cells are tried."""
+    if epochs:
+        return [_EPOCH_CELLS]
+    return _CELLS if noise else [0]
 
 
 def _normal(law: _Law, times: int, cells: int) -> Release:
@@ -951,6 +997,15 @@ def _truncated(law: _Law, times: int, cells: int) -> Release:
     return Cases([(chance, _ON_LINES[case.family](case, times, cells)) for chance, case in law.cases], times)
 
 
+def _allocated(law: _Law, times: int, cells: int) -> Release:
+    return Finite.epoch(_BASES[law.base](Enclosure.of(law.parameter)), law.batches, times)
+
+
+_BASES: Mapping[str, Callable[[Enclosure], Pair]] = {
+    "gaussian": GaussianPair,
+    "laplace": LaplacePair,
+    "pure": RandomisedResponsePair,
+}
 _ON_LINES: Mapping[str, Callable[[_Law, int, int], Release]] = {
     "gaussian": _normal,
     "pure": _responses,
@@ -961,6 +1016,7 @@ _ON_LINES: Mapping[str, Callable[[_Law, int, int], Release]] = {
     "two-records": _two_records,
     "symmetrised": _symmetrised,
     "truncated": _truncated,
+    "allocated": _allocated,
 }
 
 

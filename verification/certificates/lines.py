@@ -13,16 +13,19 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, cast, final
 
 from attrs import evolve, frozen
 
 from ...accounting.exact import ratio_text
+from ...accounting.pairs import Pair, RandomAllocation
 from ...accounting.relations import Direction
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from ...accounting.loss_distribution.cells import Law
 
     Floats = NDArray[np.floating[Any]]
 
@@ -38,6 +41,7 @@ _NODE = 800  # what a node costs the checker, in places of a node
 _TERM = 150  # what one more number of records drawn costs at a node
 _PLACE = 1250
 _NEAR = 12
+_MERGED = 16  # of the library's single losses of an epoch
 _REACH = 16  # of the cells of normal noise, in standard deviations
 
 
@@ -403,6 +407,21 @@ class Finite(Release):
         masses[[0, -1]] /= 2
         place = np.arange(cells + 1) * (length / cells)
         return cls(np.log(masses) - place, 2 * place - length, rate, times)
+
+    @classmethod
+    def epoch(cls, base: Pair, batches: int, times: int) -> Finite:
+        """Epochs of so many batches, one of which a record enters; about as many outcomes as the checker has."""
+        import numpy as np
+
+        law = RandomAllocation(base, batches).loss_cells
+        assert law is not None
+        atoms = cast("Law", law(Direction.REMOVE).above).atoms
+        known = np.isfinite(atoms.low) & (atoms.absent > 0)
+        masses, losses = atoms.absent[known], atoms.low[known]
+        starts = np.arange(0, len(masses), _MERGED)
+        merged = np.add.reduceat(masses, starts)
+        ratios = np.add.reduceat(masses * np.exp(losses), starts) / merged
+        return cls(np.log(merged), np.log(ratios), 1.0, times)
 
     def moments(self, c: float, direction: Direction) -> tuple[float, float, float]:
         """Sums over the outcomes."""

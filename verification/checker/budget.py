@@ -28,6 +28,8 @@ class Budget:
     def __init__(self, work: int = MOST_WORK) -> None:
         """Start with all of the work still allowed."""
         self.left = work
+        self.paid: set[object] = set()
+        """What was paid and is kept, so that it costs nothing more."""
 
     def spend(self, work: int) -> None:
         """Take some of the work that is left, or refuse; nothing is ever given back."""

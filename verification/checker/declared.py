@@ -269,7 +269,7 @@ SAMPLERS: Final[dict[str, Callable[[Options], tuple[Tree, bool]]]] = {
 _ADD_REMOVE_ALONE: Final = ("dpis",)
 """Samplers whose constants may follow from the records, so that replacing one is another matter."""
 CONSTRAINED: Final = "privacy-constrained"
-TOGETHER: Final = ("random-allocation", "shuffled", "shuffled-batches")
+TOGETHER: Final = ("shuffled",)
 """Samplers of which no kind of certificate speaks: they draw records together, and have no rate of a record's own."""
 STRATA: Final = ("norm-strata", "strata")
 """Samplers of which no kind of certificate speaks, and whose options are in no table: several rates, one a stratum."""
@@ -361,8 +361,21 @@ def _truncated_poisson(options: Options) -> tuple[Tree, Batches]:
     return _constant(Fraction(float(_exact(options, "rate")))), batches  # which is what is drawn
 
 
+def _random_allocation(options: Options) -> tuple[Tree, Batches]:
+    number = int(options["batches"])
+    return _constant(Fraction(1, number)), {"number": number, "data_size": None}
+
+
+def _shuffled_batches(options: Options) -> tuple[Tree, Batches]:
+    size = int(options["data_size"])
+    number = size // int(options["batch_size"])
+    return _constant(Fraction(1, number)), {"number": number, "data_size": size}
+
+
 BATCHES: Final[dict[str, Callable[[Options], tuple[Tree, Batches]]]] = {
     "fixed-batches": _fixed_batches,
+    "random-allocation": _random_allocation,
+    "shuffled-batches": _shuffled_batches,
     "truncated-poisson": _truncated_poisson,
 }
 """The rate, and how batches are drawn as a whole."""

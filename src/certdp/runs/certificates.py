@@ -20,6 +20,7 @@ from ..accounting.guarantees import Guarantee, require
 from ..accounting.notions import PURE, Approximate, Bound, GaussianDP, Pure, Renyi, ZeroConcentrated
 from ..accounting.relations import ADD_REMOVE
 from ..accounting.sampling.batches import BatchRate, FixedBatches, TruncatedPoisson
+from ..accounting.sampling.epochs import ShuffledBatches
 from ..accounting.sampling.every_value import ExPost
 from ..accounting.sampling.losses import GaussianLoss
 from ..accounting.sampling.rate import SamplingRate
@@ -31,6 +32,7 @@ from ..verification.certificates.approximate import (
     ReleaseStatement,
     RunStatement,
     StatedBatches,
+    StatedEpochs,
     certified_by_filter,
     certified_delta,
     certified_epsilon,
@@ -115,9 +117,6 @@ def certificate(
     """
     require("run", run, Run, "Certify an answer of a run, or of a plan of several")
     match run:
-        case AllocatedRun():
-            remedy = "There is no kind of certificate yet: the checker has no proof of means of likelihood ratios"
-            raise InvalidValue("certificate", run.sampler.about.name, "a run that draws each record apart", remedy)
         case StratifiedRun():
             remedy = "Certify the answer of each stratum, run.of(label): no certificate states several rates yet"
             raise InvalidValue("certificate", run.sampler.about.name, "a run at one stated rate", remedy)
@@ -159,9 +158,7 @@ def _of_guarantee(stated: RunStatement, guarantee: Guarantee[Any, Any, Any]) -> 
             return certified_bound(stated, bound)
 
 
-def _of_risk(
-    run: SampledRun[Any] | CorrelatedRun | Plan[Any], stated: RunStatement, limits: Sequence[RiskLimit]
-) -> Certified:
+def _of_risk(run: Stateable | Plan[Any], stated: RunStatement, limits: Sequence[RiskLimit]) -> Certified:
     if stated.released_cost:
         return certified_rates(stated, [_costly_rate(run, stated.released_cost, limit) for limit in limits])
     law = cache(risk(run).delta_law)
@@ -181,7 +178,7 @@ def _rate(law: DeltaLaw, limit: RiskLimit) -> Rate:
     return _rate_at(limit, Fraction(0), law)
 
 
-def _costly_rate(run: SampledRun[Any] | CorrelatedRun | Plan[Any], cost: Fraction, limit: RiskLimit) -> Rate:
+def _costly_rate(run: Stateable | Plan[Any], cost: Fraction, limit: RiskLimit) -> Rate:
     """The best of some rates, each from an (ε, δ) with an ε above the pure cost of released parameters."""
     farthest = max(Fraction(run.epsilon(_SLIGHT).epsilon.upper) - cost, Fraction(1, 2**10))
     levels = [cost, *(cost + farthest / 2**power for power in range(_LEVELS))]
@@ -387,7 +384,7 @@ def certified_filtered(run: Plan[Any], order: Fraction, budget: Budget, assumpti
     return certified_by_filter(stated, order, budget.epsilon.value, budget.delta.value)
 
 
-def _statement(run: SampledRun[Any] | CorrelatedRun | Plan[Any], further: Sequence[Assumption]) -> RunStatement:
+def _statement(run: Stateable | Plan[Any], further: Sequence[Assumption]) -> RunStatement:
     """The run as certificates state it, with further assumptions.
 
     Raises:
@@ -407,11 +404,11 @@ def _statement(run: SampledRun[Any] | CorrelatedRun | Plan[Any], further: Sequen
     )
 
 
-def _require_stateable(run: SampledRun[Any] | CorrelatedRun | Plan[Any]) -> None:
+def _require_stateable(run: Stateable | Plan[Any]) -> None:
     """Refuse a run of which no kind of certificate speaks.
 
     Raises:
-        InvalidValue: for records that are drawn together, and for parameters released for an ε and a δ.
+        InvalidValue: for releases of keys, and for parameters released for an ε and a δ.
     """
     if run.derivation.rests_on(EX_POST):
         raise ExPost.about(", ".join(run.released_values))
@@ -434,7 +431,7 @@ def _require_stateable(run: SampledRun[Any] | CorrelatedRun | Plan[Any]) -> None
             )
 
 
-Stateable: TypeAlias = SampledRun[Any] | CorrelatedRun
+Stateable: TypeAlias = SampledRun[Any] | AllocatedRun | CorrelatedRun
 """A part of which certificates speak."""
 
 
@@ -452,15 +449,17 @@ def _at_worst(number: int, part: RunPart[Any]) -> Stateable:
     match part:
         case SampledRun():
             return part.at_worst_ends
-        case CorrelatedRun():
+        case AllocatedRun() | CorrelatedRun():
             return part
     name = part.plugins[1].about.name
     remedy = "There is no kind of certificate yet for such a part: leave the certificate out"
-    raise InvalidValue(f"parts[{number}]", name, "runs on samples, or with correlated noise", remedy)
+    raise InvalidValue(f"parts[{number}]", name, "runs on samples or batches, or with correlated noise", remedy)
 
 
 def _stated(part: Stateable) -> ReleaseStatement:
     match part:
+        case AllocatedRun():
+            return _epochs(part)
         case CorrelatedRun():
             strategy = StatedStrategy(strategy=part.strategy, participation=part.participation)
             return evolve(_stated(part.one), releases=ResampleEach(part.steps), strategy=strategy)
@@ -475,6 +474,20 @@ def _stated(part: Stateable) -> ReleaseStatement:
         relation=(ADD_REMOVE if batches is not None else part.own_relation).name,
         corners=len(part.as_it_came_out.worst_cases.bounding),
         released=part.ranges_assumed,
+    )
+
+
+def _epochs(run: AllocatedRun) -> ReleaseStatement:
+    """Epochs of batches, as certificates state them."""
+    one, epoch = run.one.at_worst_ends, run.sampler.epoch
+    number = epoch.number_of_batches
+    return evolve(
+        _stated(one),
+        sampler=statement_of(run.sampler),
+        rate=SamplingRate(Constant(Fraction(1, number)), weighted=False),
+        releases=ResampleEach(run.steps),
+        relation=ADD_REMOVE.name,
+        batches=StatedEpochs(number=number, data_size=epoch.data_size if isinstance(epoch, ShuffledBatches) else None),
     )
 
 

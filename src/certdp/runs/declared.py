@@ -139,7 +139,7 @@ def premises_of(
     return [plugin.about.declaration(role, stated(plugin)) for role, plugin in roles.items()]
 
 
-def statement_of(plugin: Mechanism | AnySampler | Sanitiser | KeySampler) -> PluginStatement:
+def statement_of(plugin: Mechanism | AnySampler | AllocatingSampler | Sanitiser | KeySampler) -> PluginStatement:
     """What certificates and reports say about a plugin.
 
     Raises:

@@ -26,6 +26,7 @@ from jsonschema import Draft202012Validator
 
 import certdp
 from certdp import (
+    AllocatedRun,
     Coins,
     Coreset,
     Count,
@@ -49,6 +50,7 @@ from certdp import (
     PrivacyConstrained,
     Public,
     QuantileChoice,
+    RandomAllocation,
     RandomisedResponse,
     Released,
     ResampleEach,
@@ -86,6 +88,7 @@ from certdp.samplers.every_key import EveryKey
 from certdp.samplers.listed_rates import ListedRates
 from certdp.samplers.pps import Pps
 from certdp.samplers.ppswor import Ppswor
+from certdp.samplers.shuffled_batches import ShuffledBatches
 from certdp.selection import AboveThreshold, ReportNoisyMax
 from certdp.verification import checker
 from certdp.verification.certificates.artefacts import with_digests
@@ -158,6 +161,12 @@ LATTICE = SampledRun(
 )
 RESPONSES = SampledRun(mechanism=RandomisedResponse(epsilon=Public(1), categories=Public(2)), sampler=Full())
 NOISY: SampledRun[Any] = SampledRun(mechanism=LAPLACE, sampler=TENTH, releases=ResampleEach(2), domain=ball(1))
+
+
+EPOCHS = AllocatedRun(mechanism=LAPLACE, sampler=RandomAllocation(batches=Public(3)), epochs=2, domain=ball(1))
+SHUFFLED = evolve(
+    EPOCHS, sampler=ShuffledBatches(batch_size=Public(5), data_size=Public(20)), epochs=1, relation=ZERO_OUT
+)
 
 
 def correlated(strategy: Strategy, participation: Participation | CyclicPoisson) -> CorrelatedRun:
@@ -265,6 +274,16 @@ def without_ratio(body: Body) -> None:
     for side in (method["remove"], method["add"]) if "add" in method else (method,):
         side["ratio"] = None
     at_the_least(body, lambda delta: body["claim"].update(delta=str(delta)))
+
+
+def coarse_epochs() -> bytes:
+    """On a short line with more dither, in fewer cells, which is checked sooner and proves a little less."""
+    body = body_of(of(EPOCHS, lambda run: run.epsilon(Delta("1/20")))())
+    for side in (body["method"]["remove"], body["method"]["add"]):
+        side["dither"] = str(Fraction(side["dither"]) * side["places"] / 400)
+        side["places"], side["cells"] = 400, 8
+    body["claim"]["delta"] = "11/200"
+    return seal(body)
 
 
 def in_two_cells(body: Body) -> None:
@@ -490,6 +509,8 @@ CORPUS: dict[str, Callable[[], bytes]] = {
         lambda run: run.renyi(4),
     ),
     "correlated, tree": of(correlated(TreeStrategy(4), Participation(times=2, apart=1)), lambda run: run.gaussian()),
+    "epochs": coarse_epochs,
+    "epochs, shuffled": of(SHUFFLED, lambda run: run.epsilon(Delta("1e-5"))),
     "risk": of(evolve(SAMPLES, sampler=Full()), certdp.risk),
     "risk, pure": of(NOISY, lambda run: RATES[:1]),
     "risk, by orders": of(LATTICE, lambda run: RATES[:1]),
@@ -1778,8 +1799,37 @@ def of_size(body: Body, batches: dict[str, Any]) -> Body:
     """Of batches as given, with the assumption that they need."""
     altered = put(body, ("parts", 0, "batches"), batches)
     told = [item for item in altered["assumptions"] if not item["name"].endswith("number of records")]
-    name = "largest number of records" if batches["bounded"] else "number of records"
+    name = "largest number of records" if batches.get("bounded") else "number of records"
     return {**altered, "assumptions": [*told, {"name": f"part 1: {name}", "value": str(batches["data_size"])}]}
+
+
+def without_size(body: Body) -> Body:
+    """Without the assumption of a number of records."""
+    told = [item for item in body["assumptions"] if not item["name"].endswith("number of records")]
+    return {**body, "assumptions": told}
+
+
+def apart(body: Body) -> Body:
+    """With each record drawn by itself, as far as the certificate says."""
+    altered = copy.deepcopy(body)
+    del altered["parts"][0]["batches"]
+    return altered
+
+
+def in_steps(body: Body, steps: int) -> Body:
+    """With another number of releases, and that assumed."""
+    altered = put(body, ("parts", 0, "steps"), steps)
+    for item in altered["assumptions"]:
+        if item["name"] == "part 1: releases":
+            item["value"] = f"{steps}, each on a fresh sample"
+    return altered
+
+
+def in_batches(body: Body, number: int) -> Body:
+    """With so many batches of an epoch."""
+    altered = put(body, ("parts", 0, "batches", "number"), number)
+    altered = put(altered, ("parts", 0, "cover", "rate"), f"1/{number}")
+    return put(altered, ("parts", 0, "rate"), ["constant", f"1/{number}"])
 
 
 def in_groups(body: Body) -> Body:
@@ -2038,6 +2088,78 @@ FOR_ONE_REASON: dict[str, tuple[str, Callable[[Body], Body], str]] = {
         "batches of a fixed size",
         only_concentrated,
         "what losses of the family zero-concentrated say about batches drawn as a whole is not known",
+    ),
+    "a Poisson proof quoted for batches of an epoch": (
+        "epochs",
+        apart,
+        "certificates of random-allocation sampling are of another kind",
+    ),
+    "part of an epoch": (
+        "epochs",
+        lambda body: in_steps(of_others(body), 5),
+        "batches are those of whole epochs",
+    ),
+    "one epoch more": (
+        "epochs",
+        lambda body: in_steps(body, 9),
+        "was not proven by loss-distribution",
+    ),
+    "batches of an epoch at another rate": (
+        "epochs",
+        lambda body: put(of_others(body), ("parts", 0, "rate"), ["constant", "1/4"]),
+        "batches are those of whole epochs",
+    ),
+    "fewer batches of an epoch, each with more": (
+        "epochs",
+        lambda body: in_batches(of_others(body), 2),
+        "was not proven by loss-distribution",
+    ),
+    "more batches of an epoch than are drawn": (
+        "epochs",
+        lambda body: in_batches(body, 6),
+        "rate and weighted are not those of sampler random-allocation",
+    ),
+    "more batches of an epoch than the checker adds up": (
+        "epochs",
+        lambda body: in_steps(in_batches(of_others(body), 8192), 8192),
+        "epochs have more than 4096 batches",
+    ),
+    "batches of an epoch in few cells": (
+        "epochs",
+        lambda body: put(body, ("method", "remove", "cells"), 7),
+        "an epoch of batches is stated in from 8 to 256 cells",
+    ),
+    "batches of an epoch on one sample": (
+        "epochs",
+        lambda body: put(body, ("parts", 0, "resample"), "once"),
+        "the assumptions must state 'part 1: releases'",
+    ),
+    "batches of an epoch quoted for replacement": (
+        "epochs",
+        lambda body: put(body, ("claim", "relation"), "replace"),
+        "epochs of batches are known about one record",
+    ),
+    "allocation quoted for shuffled batches": (
+        "epochs, shuffled",
+        lambda body: put(
+            put(without_size(body), ("claim", "relation"), "add-remove"), ("parts", 0, "batches", "data_size"), None
+        ),
+        "rate and weighted are not those of sampler shuffled-batches",
+    ),
+    "shuffled batches, one record fewer": (
+        "epochs, shuffled",
+        lambda body: put(body, ("claim", "relation"), "add-remove"),
+        "epochs of batches are known about one record",
+    ),
+    "shuffled batches quoted for replacement": (
+        "epochs, shuffled",
+        lambda body: put(body, ("claim", "relation"), "replace"),
+        "was not proven by hockey-stick",
+    ),
+    "shuffled batches of part of a record": (
+        "epochs, shuffled",
+        lambda body: of_size(of_others(body), {"number": 4, "data_size": 21}),
+        "must state a number of records that is a multiple of theirs",
     ),
     "a cost of constants about replaced records": (
         "replaced",

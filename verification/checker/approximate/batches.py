@@ -19,6 +19,10 @@ that are drawn alike, so one place, with the mean p = (B/n)·P(Bin(n, q) > B)/P(
 the record is missing from the smaller data set, Q is M_y: K' sampled at p, in each direction by itself. Which case it
 is may be told: chances mix the divergences. For fewer than n records the chance of the second case is smaller, whose
 curve at q is above both: p is then q.
+
+One of an epoch. Where a record enters one of T batches, drawn apart from the others', all releases of an epoch are one
+(`allocation`); given the batch they are one release on it, so that what holds where every record is drawn holds. Of
+batches cut from an order of all records that is drawn uniformly, so that sizes are fixed, nothing else is proven here.
 """
 
 from collections.abc import Iterator
@@ -29,7 +33,19 @@ from typing import Final, NamedTuple
 from ..budget import Budget
 from ..intervals import NOTHING, ONE, ZERO, Arithmetic, Interval, magnitude, upper_end
 from ..verdict import Refused
-from .factors import EXCHANGED, GAUSSIAN, LAPLACE, MIXTURE, PURE, SYMMETRISED, TRUNCATED, TWO_RECORDS, Factor
+from .factors import (
+    ALLOCATED,
+    EXCHANGED,
+    GAUSSIAN,
+    LAPLACE,
+    MIXTURE,
+    PURE,
+    SYMMETRISED,
+    TRUNCATED,
+    TWO_RECORDS,
+    Change,
+    Factor,
+)
 
 _FINE: Final = Arithmetic(256)
 _UNIT: Final = Interval(ONE, ONE)
@@ -56,9 +72,13 @@ def drawn_together(factor: Factor) -> Factor:
     """
     batches = factor.change.batches
     assert batches is not None
+    if batches.number is not None and (batches.number == 1 or batches.size is not None):
+        return factor._replace(change=Change(), rate=Fraction(1), samples=factor.samples // batches.number)
     if factor.family not in (GAUSSIAN, LAPLACE, PURE):
         raise Refused(f"what losses of the family {factor.family} say about batches drawn as a whole is not known")
     factor = factor._replace(base=factor.family)
+    if batches.number is not None:
+        return factor._replace(family=ALLOCATED, rate=Fraction(1), samples=factor.samples // batches.number)
     if batches.most is None:
         return _of_two(factor)
     if not factor.sampled:
@@ -76,6 +96,8 @@ def _of_two(factor: Factor) -> Factor:
 
 def drawn_for_certain(factor: Factor) -> Factor:
     """Give what two records that are drawn for certain lose, which bounds every case; other families as they are."""
+    if factor.family == ALLOCATED:
+        return factor._replace(family=factor.base)
     if factor.family not in (SYMMETRISED, TRUNCATED):
         return factor
     two = factor if factor.family == SYMMETRISED else _of_two(factor)

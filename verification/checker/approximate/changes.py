@@ -46,6 +46,8 @@ def change_of(claim: Mapping[str, Any], declared: str, drawn: Mapping[str, Any] 
             which nothing is known of such batches.
     """
     relation, records = claim["relation"], claim.get("contributions", 1)
+    if drawn is not None and "number" in drawn:
+        return _of_epochs(claim, declared, drawn)
     if drawn is not None:
         most, size = drawn["most"], drawn["data_size"]
         if declared != "add-remove" or records != 1:
@@ -61,6 +63,18 @@ def change_of(claim: Mapping[str, Any], declared: str, drawn: Mapping[str, Any] 
     return Change(records, relation == "replace")
 
 
+def _of_epochs(claim: Mapping[str, Any], declared: str, drawn: Mapping[str, Any]) -> Change:
+    """Give the change where a record enters one of the batches of an epoch; shuffled ones keep the records' number."""
+    relation, kept = claim["relation"], drawn["data_size"] is not None
+    if declared != "add-remove" or claim.get("contributions", 1) != 1 or kept == (relation == "add-remove"):
+        raise Refused(
+            "epochs of batches are known about one record: added or removed, or where the number of records is stated, "
+            "zeroed out or replaced"
+        )
+    batches = Batches(size=drawn["data_size"], kept=kept, number=drawn["number"])
+    return Change(1, relation == "replace", batches)
+
+
 def by_changes(changes: Sequence[Change]) -> str:
     """Say by what else a claim about these changes follows."""
     drawn = [(change, change.batches) for change in changes]
@@ -70,7 +84,14 @@ def by_changes(changes: Sequence[Change]) -> str:
             any(change.replaced and (batches is None or batches.most is not None) for change, batches in drawn),
             "countermonotone density ratios of replaced records",
         ),
-        (any(batches is not None for _, batches in drawn), "advanced joint convexity of batches drawn as a whole"),
+        (
+            any(batches is not None and batches.number is None for _, batches in drawn),
+            "advanced joint convexity of batches drawn as a whole",
+        ),
+        (
+            any(batches is not None and batches.number is not None and batches.size is None for _, batches in drawn),
+            "the mean of the density ratios of an epoch's batches",
+        ),
     )
     return "".join(f" and {end}" for used, end in ends if used)
 
@@ -94,7 +115,8 @@ def changed(factor: Factor, change: Change, budget: Budget) -> Factor:
     if factor.family == BOUNDED_RANGE:
         factor = factor._replace(family=PURE)
     if change.batches is not None:
-        return drawn_together(factor._replace(change=change))
+        drawn = drawn_together(factor._replace(change=change))
+        return drawn if drawn.change.batches is not None else changed(drawn, change._replace(batches=None), budget)
     if factor.family in (LAPLACE, PURE):
         if change.records == 1:
             return factor._replace(family=EXCHANGED, parameter=factor.parameter * factor.together, together=1)

@@ -34,9 +34,10 @@ from mpmath import libmp
 from ..budget import Budget
 from ..intervals import NOTHING, ONE, UP, ZERO, Arithmetic, Interval, Mpf, at_most, floor_in_units
 from ..verdict import Refused
+from .allocation import epoch_of
 from .batches import cases
 from .divergences import pi
-from .factors import GAUSSIAN, MIXTURE, REMOVE, SYMMETRISED, Factor
+from .factors import ALLOCATED, GAUSSIAN, MIXTURE, REMOVE, SYMMETRISED, Factor
 from .finite import Outcome, outcomes, outcomes_of
 from .mixtures import beyond_of_mixture, grid_for_mixture, mixture_of, nodes_of_mixture, price_of_grid, price_of_nodes
 from .nodes import NODE, Nodes, Tilt, grid_for, moment_of, nodes_on, shift_of
@@ -352,6 +353,15 @@ def _symmetrised(factor: Factor, direction: str, line: Line, budget: Budget) -> 
     return _Places(masses, [loss for _, loss in found], lost=lost_beyond(factor, _FINE))
 
 
+def _allocated(factor: Factor, direction: str, line: Line, budget: Budget) -> _Places:
+    """Place the outcomes of an epoch of batches, one of which a record enters."""
+    epoch = epoch_of(factor, line.cells, budget)
+    budget.spend(len(epoch.outcomes) * (_WAVE * line.places + NODE))
+    masses = _tilted(epoch.outcomes, Tilt(direction, line.real_part, line.end).power)
+    losses = _towards([loss for _, loss in epoch.outcomes], direction)
+    return _Places(masses, losses, lost=epoch.over if direction == REMOVE else epoch.under)
+
+
 def _sampled_gaussian(factor: Factor, direction: str, line: Line, budget: Budget) -> _Places:
     """Place the nodes of the trapezoid rule."""
     shift, tilt = shift_of(factor), Tilt(direction, line.real_part, line.end)
@@ -382,7 +392,7 @@ def _mixture(factor: Factor, direction: str, line: Line, budget: Budget) -> _Pla
     return _Places(nodes.masses, _towards(nodes.losses, direction), grid.rule, grid.left_out, beyond)
 
 
-_PLACES_OF: Final = {GAUSSIAN: _sampled_gaussian, MIXTURE: _mixture, SYMMETRISED: _symmetrised}
+_PLACES_OF: Final = {GAUSSIAN: _sampled_gaussian, MIXTURE: _mixture, SYMMETRISED: _symmetrised, ALLOCATED: _allocated}
 """What places the nodes of a family; those of others are outcomes."""
 
 

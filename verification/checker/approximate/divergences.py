@@ -20,6 +20,7 @@ from .. import intervals
 from ..intervals import NOTHING, ONE, ZERO, Arithmetic, Interval, Mpf, at_most, floor_in_units, magnitude
 from ..verdict import Refused
 from .factors import (
+    ALLOCATED,
     BOUNDED_RANGE,
     EXCHANGED,
     GAUSSIAN,
@@ -45,7 +46,7 @@ def pure_loss(factors: Sequence[Factor], direction: str, arithmetic: Arithmetic)
     for factor in factors:
         if factor.family == EXCHANGED:
             spent = exchanged_loss(factor, arithmetic)
-        elif factor.family in WITH_PURE_LOSS:
+        elif (factor.base if factor.family == ALLOCATED else factor.family) in WITH_PURE_LOSS:
             spent = _amplified(factor, direction, arithmetic)
         elif factor.family in (SYMMETRISED, TRUNCATED) and factor.base in (LAPLACE, PURE, TWO_RECORDS):
             # of two records; of samples cut down more than either case loses

@@ -17,6 +17,7 @@ EXCHANGED: Final = "exchanged"
 SYMMETRISED: Final = "symmetrised"
 TRUNCATED: Final = "truncated"
 TWO_RECORDS: Final = "two-records"
+ALLOCATED: Final = "allocated"
 FAMILIES: Final = (GAUSSIAN, LAPLACE, PURE, BOUNDED_RANGE, ZERO_CONCENTRATED)
 """N(s, 1) and N(0, 1); Laplace(s, 1) and Laplace(0, 1); randomised response with epsilon; all pairs of which log P/Q
 lies in some interval of length epsilon (`finite`); tau(a) <= rho*a.
@@ -26,8 +27,8 @@ pair whose Renyi divergences are bounded at some orders. But for the last two of
 symmetric: an involution of the outputs swaps the laws with and without the record.
 No certificate states the families from `mixture` on, which follow from a change of the data (`changes`): normal noise
 about a sum of several records, and a pure loss of a record that another one replaces; and from how batches are drawn
-(`batches`): one place of a batch that changes hands, and Poisson samples that are cut down to a largest size; and a
-pure loss about two records, each of which is compared with neither.
+(`batches`): one place of a batch that changes hands, and Poisson samples that are cut down to a largest size; a pure
+loss about two records, each of which is compared with neither; and an epoch of batches, one of which a record enters.
 """
 SYMMETRIC: Final = (GAUSSIAN, LAPLACE, PURE, DISCRETE_GAUSSIAN)
 WITH_PURE_LOSS: Final = (LAPLACE, PURE, BOUNDED_RANGE)
@@ -60,18 +61,20 @@ class Batches(NamedTuple):
     """How batches are drawn as a whole: of a fixed size, or Poisson samples of which so many are kept at most.
 
     `most` is that largest size, None for a fixed one; `size` is the number of records, or where it is `bounded` no less
-    than that. `kept` says that the change leaves this number as it is.
+    than that. `kept` says that the change leaves this number as it is. `number` counts the batches of an epoch, one of
+    which a record enters, and is None for others.
     """
 
-    most: int | None
-    size: int | None
-    bounded: bool
-    kept: bool
+    most: int | None = None
+    size: int | None = None
+    bounded: bool = False
+    kept: bool = False
+    number: int | None = None
 
     @property
     def one_step(self) -> bool:
         """Whether it is known of one record less than that number, and not of one more that is missing."""
-        return not self.kept and not self.bounded
+        return self.size is not None and not self.kept and not self.bounded
 
 
 class Change(NamedTuple):

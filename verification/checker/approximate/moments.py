@@ -30,6 +30,7 @@ from ..verdict import Refused
 from .batches import cases, drawn_for_certain
 from .divergences import pure_loss
 from .factors import (
+    ALLOCATED,
     BOUNDED_RANGE,
     DISCRETE_GAUSSIAN,
     EXCHANGED,
@@ -97,7 +98,7 @@ class Moments:
             raise Refused("moments of normal noise about several records are not known to the checker")
         if factor.family == TRUNCATED:
             return arithmetic.multiply(samples, self._mean_of_cases(factor, order, direction))
-        if factor.family == SYMMETRISED:
+        if factor.family in (ALLOCATED, SYMMETRISED):
             return arithmetic.multiply(samples, self._drawn_for_certain(factor, order))
         if factor.family in (EXCHANGED, TWO_RECORDS):
             return arithmetic.multiply(samples, self._of_outcomes(factor, order, direction))

@@ -93,15 +93,25 @@ _TOGETHER: Final = shapes.record(
         bounded=shapes.flag,
     ),
 )
+_IN_EPOCHS: Final = shapes.record(
+    **_PART,
+    batches=shapes.record(
+        number=shapes.integer(1, _MOST_STEPS), data_size=shapes.optional(shapes.integer(1, _MOST_STEPS))
+    ),
+)
 _CORRELATED: Final = shapes.record(**_PART, strategy=strategy_shape)
 
 
 def _part(value: Any, where: str) -> None:
     """Accept a part, which states batches drawn as a whole, or a strategy that correlates noise, where there are."""
-    if type(value) is dict and "strategy" in value:
+    keys = value.keys() if type(value) is dict else ()
+    if "strategy" in keys:
         _CORRELATED(value, where)
+    elif "batches" in keys:
+        batches = value["batches"]
+        (_IN_EPOCHS if type(batches) is dict and "number" in batches else _TOGETHER)(value, where)
     else:
-        (_TOGETHER if type(value) is dict and "batches" in value else _EACH_APART)(value, where)
+        _EACH_APART(value, where)
 
 
 _PARTS: Final = shapes.sequence(_part)
@@ -214,11 +224,18 @@ def _prove_part(
 
 def _hold_batches(part: dict[str, Any], where: str) -> None:
     """Hold what batches drawn as a whole need: one rate, no weights, and a number of records that goes with them."""
-    most, size, bounded = (part["batches"][key] for key in ("most", "data_size", "bounded"))
     constant = type(part["rate"]) is list and part["rate"][:1] == ["constant"]
     if not constant or part["weighted"] or part["rounding"] != "0":
         raise Refused(f"{where}: of batches drawn as a whole nothing but one rate without weights is proven")
     rate = Fraction(part["rate"][1])
+    if "number" in part["batches"]:
+        number = part["batches"]["number"]
+        if rate != Fraction(1, number) or part["steps"] % number or part["resample"] != "each":
+            raise Refused(f"{where}.batches are those of whole epochs, with a rate of 1 over their number")
+        if (part["batches"]["data_size"] or 0) % number:
+            raise Refused(f"{where}.batches must state a number of records that is a multiple of theirs")
+        return
+    most, size, bounded = (part["batches"][key] for key in ("most", "data_size", "bounded"))
     if most is None and (bounded or (size is not None and (rate * size).denominator != 1) or not rate):
         raise Refused(f"{where}.batches of a fixed size are a share of the number of records, which is not a bound")
     if most is not None and (size is None or most > size):
@@ -343,7 +360,7 @@ def _size_assumed(batches: dict[str, Any] | None, place: str) -> dict[str, str]:
     """Give what batches drawn as a whole need stated about the number of records."""
     if batches is None or batches["data_size"] is None:
         return {}
-    name = "largest number of records" if batches["bounded"] else "number of records"
+    name = "largest number of records" if batches.get("bounded") else "number of records"
     return {f"{place}{name}": str(batches["data_size"])}
 
 

@@ -12,24 +12,21 @@ ends of the cells, e^(sy) at s/2 + y, so that the masses of P and Q stay: a spre
 Q and b of P the upper end gets (b - a·e^v)/(e^(v + st) - e^v) of Q, v = sy of the lower one. Where y > r, Q is moved
 onto e^(sr), and what then is left of P onto infinity; that is at most P(y > r), and counts as one more delta at each
 release. Where y < -r the same happens with P and Q exchanged.
-
-A cell of N(0, 1) around m has phi(m) times the sum over even k of m^k/k!·I_k, I_k the integral of u^k·e^(-u²/2) from
--t/2 to t/2: the sum over i of 2(-1/2)^i/i!·(t/2)^(k + 2i + 1)/(k + 2i + 1), whose terms fall and take turns in sign.
-I_k falls by (t/2)² from one even k to the next, so that terms that fall by half leave no more than the last one.
 """
 
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
-from math import ceil, factorial
+from math import ceil
 from typing import Final
 
-from ..intervals import NOTHING, ONE, ZERO, Arithmetic, Interval, at_most, magnitude
+from ..intervals import NOTHING, ONE, ZERO, Arithmetic, Interval, at_most
 from ..verdict import Refused
 from .divergences import normal_density
 from .factors import GAUSSIAN, Factor
 from .finite import Outcome, outcomes, outcomes_of
 from .nodes import shift_of
+from .normal_cells import mass_beyond, mass_of_cell, moments_of_cells
 
 REACH: Final = 16
 """How many standard deviations of each law lie within the cells, to its own side."""
@@ -37,9 +34,7 @@ FEWEST_CELLS: Final = 32
 _FARTHEST: Final = 16
 _LAW: Final = 40_000_000
 _CELL: Final = 60_000
-_SLIGHT: Final = 180
 _UNIT: Final = Interval(ONE, ONE)
-_HALF: Final = Fraction(1, 2)
 
 
 def price_of_symmetrised(factor: Factor, cells: int) -> int:
@@ -90,55 +85,17 @@ def _normal(shift: Fraction, cells: int, arithmetic: Arithmetic) -> Sequence[Out
     times, add, subtract, rational = arithmetic.multiply, arithmetic.add, arithmetic.subtract, arithmetic.rational
     reach = ceil(shift / 2) + REACH
     width = Fraction(2 * reach, cells)
-    moments = _moments(width / 2, arithmetic)
+    moments = moments_of_cells(width / 2, arithmetic)
     growth = arithmetic.expm1(rational(shift * width))
     ends = [NOTHING] * (cells // 2 + 1)
     for cell in range(cells // 2):
         y = cell * width
         without, with_record = (
-            _mass(y + width / 2 + moved, width / 2, moments, arithmetic) for moved in (shift / 2, -shift / 2)
+            mass_of_cell(y + width / 2 + moved, width / 2, moments, arithmetic) for moved in (shift / 2, -shift / 2)
         )
         low = arithmetic.exp(rational(shift * y))
         upper = arithmetic.divide(subtract(with_record, times(without, low)), times(low, growth))
         ends[cell] = add(ends[cell], subtract(without, upper))
         ends[cell + 1] = add(ends[cell + 1], upper)
-    ends[-1] = add(ends[-1], _beyond(reach + shift / 2, arithmetic))
+    ends[-1] = add(ends[-1], mass_beyond(reach + shift / 2, arithmetic))
     return tuple(Outcome(mass, rational(shift * j * width)) for j, mass in enumerate(ends) if j)
-
-
-def _beyond(start: Fraction, arithmetic: Arithmetic) -> Interval:
-    """Bound the mass of N(0, 1) beyond a place from above."""
-    point = arithmetic.rational(start)
-    return Interval(ZERO, arithmetic.divide(normal_density(point, arithmetic), point).hi)
-
-
-def _moments(half: Fraction, arithmetic: Arithmetic) -> list[Interval]:
-    """Enclose I_k/k! for even k, as far as they may matter."""
-    found: list[Interval] = []
-    k = 0
-    while not found or magnitude(found[-1].hi) > -4 * _SLIGHT:
-        terms = [
-            2 * (-_HALF) ** i / factorial(i) * half ** (k + 2 * i + 1) / (k + 2 * i + 1) / factorial(k)
-            for i in range(_SLIGHT // 2)
-        ]
-        low, high = sorted((sum(terms[:-1], Fraction(0)), sum(terms, Fraction(0))))
-        found.append(Interval(arithmetic.rational(low).lo, arithmetic.rational(high).hi))
-        k += 2
-    return found
-
-
-def _mass(centre: Fraction, half: Fraction, moments: list[Interval], arithmetic: Arithmetic) -> Interval:
-    """Enclose the mass of N(0, 1) in a cell."""
-    square, power, total = arithmetic.rational(centre**2), _UNIT, NOTHING
-    steep = 2 * (centre * half) ** 2
-    for place, moment in enumerate(moments):
-        term = arithmetic.multiply(power, moment)
-        total = arithmetic.add(total, term)
-        falls = steep <= (2 * place + 1) * (2 * place + 2)
-        if falls and magnitude(term.hi) < magnitude(total.lo) - _SLIGHT:
-            break
-        power = arithmetic.multiply(power, square)
-    else:
-        raise Refused("cells are too wide where a place changes hands")
-    total = arithmetic.add(total, Interval(ZERO, term.hi))
-    return arithmetic.multiply(normal_density(arithmetic.rational(centre), arithmetic), total)
