@@ -39,7 +39,7 @@ def epoch(base: str, parameter: Any, number: int, cells: int = 32, budget: Budge
     return epoch_of(factor, cells, Budget() if budget is None else budget)
 
 
-def told(found: Epoch, epsilon: Any, direction: str) -> Any:
+def bound_of(found: Epoch, epsilon: Any, direction: str) -> Any:
     """δ(ε) of the outcomes, with what lies beyond."""
     total = mpmath.mpf(0)
     for mass, loss in found.outcomes:
@@ -95,7 +95,7 @@ def test_answers_are_bounded_closely_from_above(number: int, loss: str, directio
             true = of_responses(
                 mpmath.mpf(Fraction(loss).numerator) / Fraction(loss).denominator, number, epsilon, direction
             )
-            bound = told(found, epsilon, direction)
+            bound = bound_of(found, epsilon, direction)
         assert true <= bound <= true * mpmath.mpf("1.02") + mpmath.mpf("1e-5")
 
 
@@ -106,7 +106,7 @@ def test_normal_noise_in_two_batches_is_bounded_closely_from_above(shift: str, d
     s = mpmath.mpf(float(Fraction(shift)))
     for epsilon in (mpmath.mpf(0), s / 2, s, 2 * s):
         true = of_two(GAUSSIAN, s, epsilon, direction)
-        bound = told(found, epsilon, direction)
+        bound = bound_of(found, epsilon, direction)
         assert true <= bound * (1 + mpmath.mpf("1e-9")), epsilon
         assert bound <= true * mpmath.mpf("1.01") + mpmath.mpf("1e-12")
 
@@ -115,13 +115,13 @@ def test_laplace_noise_loses_less_than_a_pure_loss_of_its_size() -> None:
     of_noise, of_loss = epoch(LAPLACE, "1", 4), epoch(PURE, "1", 4)
     for epsilon in (0.0, 0.1, 0.3, 0.6):
         for direction in ("remove", "add"):
-            assert 0 < told(of_noise, epsilon, direction) < told(of_loss, epsilon, direction)
+            assert 0 < bound_of(of_noise, epsilon, direction) < bound_of(of_loss, epsilon, direction)
 
 
 def test_more_cells_tell_more_closely() -> None:
     few, many = (epoch(PURE, "1", 9, cells) for cells in (8, 64))
     true = of_responses(1, 9, mpmath.mpf("0.2"), "add")
-    assert true <= told(many, mpmath.mpf("0.2"), "add") < told(few, mpmath.mpf("0.2"), "add")
+    assert true <= bound_of(many, mpmath.mpf("0.2"), "add") < bound_of(few, mpmath.mpf("0.2"), "add")
 
 
 def small_laws(halvings: int) -> st.SearchStrategy[Law]:
@@ -250,7 +250,7 @@ def test_every_way_to_be_in_one_batch_is_met(number: int) -> None:
     found = epoch(PURE, "1", number, 64)
     epsilon = mpmath.mpf("0.1")
     for true, direction in ((removed, "remove"), (added, "add")):
-        assert true <= told(found, epsilon, direction) <= true * mpmath.mpf("1.01")
+        assert true <= bound_of(found, epsilon, direction) <= true * mpmath.mpf("1.01")
 
 
 def test_masses_and_their_mean_are_one_but_for_roundings() -> None:
