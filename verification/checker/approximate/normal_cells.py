@@ -51,6 +51,6 @@ def mass_of_cell(centre: Fraction, half: Fraction, moments: list[Interval], arit
             break
         power = arithmetic.multiply(power, square)
     else:
-        raise Refused("cells are too wide where a place changes hands")
+        raise Refused("cells of the normal law are too wide")
     total = arithmetic.add(total, Interval(ZERO, term.hi))
     return arithmetic.multiply(normal_density(arithmetic.rational(centre), arithmetic), total)

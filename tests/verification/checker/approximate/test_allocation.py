@@ -126,7 +126,7 @@ def test_more_cells_tell_more_closely() -> None:
 
 def small_laws(halvings: int) -> st.SearchStrategy[Law]:
     masses = st.lists(st.integers(0, 2**allocation._BITS), min_size=1, max_size=7)
-    beyond = st.integers(0, 2**20)
+    beyond = st.integers(0, UNIT)
     return st.builds(Law, st.integers(-9, 9), st.just(halvings), masses, beyond, beyond)
 
 
@@ -195,6 +195,38 @@ def test_what_is_cut_off_or_left_out_counts(shape: str, data: st.DataObject) -> 
         true = value(law, function, slope, highest)
         for smaller in (allocation._trimmed(law, 2), allocation._every_other(law)):
             assert true <= value(smaller, function, slope, highest)
+
+
+def test_what_lies_beyond_either_term_lies_beyond_the_sum() -> None:
+    x, y = Law(0, 3, [UNIT // 2], UNIT // 8, UNIT // 16), Law(1, 3, [UNIT // 4], UNIT // 32, UNIT // 64)
+    for one, other in ((x, y), (y, x)):
+        found = allocation._sum(one, other, 8)
+        assert found.over == UNIT // 32 + UNIT // 64
+        assert found.under == UNIT // 64 + UNIT // 128 + UNIT // 1024
+
+
+def test_the_middle_is_two_thirds_of_the_mass() -> None:
+    assert allocation._middle(Law(0, 3, [1, 1, 1, 1, 1, 1], 0, 0)) == 4
+    assert allocation._middle(Law(5, 3, [1, 0, 10, 10, 0, 1], 0, 0)) == 1
+    assert allocation._middle(Law(5, 3, [1, 1, 100, 1], 0, 0)) == 0
+
+
+@pytest.mark.parametrize("number", [1, 5])
+def test_no_more_than_a_slight_share_is_cut_off(number: int) -> None:
+    slight = 2 ** (allocation._BITS - allocation._SLIGHT)
+    law = Law(0, 12, [slight // 3] * 40 + [UNIT] + [slight // 4] * 40, 0, 0)
+    found = allocation._trimmed(law, number)
+    assert slight // 3 <= found.under <= slight
+    assert number * slight // 2 <= found.over <= number * slight
+    assert found.total == law.total
+
+
+def test_a_ratio_has_points_as_far_as_it_goes() -> None:
+    for base, parameter, far in ((PURE, Fraction(2), Fraction(2)), (GAUSSIAN, Fraction(1), Fraction(21, 2))):
+        factor = Factor(base, parameter, Fraction(1), together=1, samples=1)
+        law = allocation._of_one(factor, 8)
+        assert far < law.last * law.spacing < far + 3 * law.spacing
+        assert law.first == -law.last
 
 
 def test_a_law_is_the_same_on_a_finer_lattice() -> None:
