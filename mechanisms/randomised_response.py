@@ -13,7 +13,7 @@ from ..accounting.enclosures import Enclosure
 from ..accounting.errors import InvalidValue, known_keywords
 from ..accounting.exact import Number
 from ..accounting.expressions import Constant, log1p
-from ..accounting.pairs import FinitePair
+from ..accounting.pairs.response_of_many import ResponseOfMany
 from ..accounting.provenance import Declared, declared_number
 from ..accounting.relations import REPLACE
 from ..accounting.sampling.losses import Attained, FamilyLoss, PureLoss
@@ -114,14 +114,8 @@ class RandomisedResponse:
         uniform = self.uniform_probability
         above_one = self.categories.value * (1 - uniform) / uniform
         epsilon, clones = log1p(Constant(above_one)), Enclosure.of(2 / (2 + above_one))
-        return FamilyLoss(epsilon, self._pair, PureLoss(epsilon), Attained.BY_ALL, clones)
-
-    def _pair(self, epsilon: Enclosure) -> FinitePair:
-        """The pair of the one ε that is declared."""
-        chance = self.uniform_probability / self.categories.value
-        rest = (self.categories.value - 2) * chance
-        kept = 1 - rest - chance
-        return FinitePair((kept, chance, rest), (chance, kept, rest), precision=epsilon.precision)
+        pair = ResponseOfMany(int(self.categories.value), uniform)
+        return FamilyLoss(epsilon, pair, PureLoss(epsilon), Attained.BY_ALL, clones)
 
     def release(self, sample: WeightedSample, coins: Coins) -> Release:
         """Release one category code per record.

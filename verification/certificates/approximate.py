@@ -30,6 +30,7 @@ from ...accounting.expressions import Range as Side
 from ...accounting.expressions.suprema import supremum
 from ...accounting.notions import APPROXIMATE, Approximate
 from ...accounting.pairs import GaussianPair, LaplacePair, Pair, RandomisedResponsePair, bounded_range_pair
+from ...accounting.pairs.response_of_many import ResponseOfMany
 from ...accounting.pairs.rounded_normal import LatticeNoise
 from ...accounting.relations import ADD_REMOVE, REPLACE, Direction, Unit, contributions_of
 from ...accounting.sampling.batches import TruncatedPoisson
@@ -98,16 +99,18 @@ class StatedLoss:
         parameter: an expression in W and norms, of a curve in the order as well.
         lattice: where discrete noise lies.
         is_curve: whether it bounds the Rényi divergence of each order.
+        constants: what else is stated of the family, as the certificate holds it.
     """
 
     family: str
     parameter: Expression
     lattice: Lattice | None = None
     is_curve: bool = False
+    constants: Mapping[str, str | int] = {}
 
     def as_json(self, relation: str, releases: int, way: _Way) -> Json:
         """Return the loss as the certificate holds it; the noise of so many releases is compared as δ asks for."""
-        stated = {"family": self.family, "parameter": serialise(self.parameter), "relation": relation}
+        stated = {"family": self.family, "parameter": serialise(self.parameter), "relation": relation, **self.constants}
         if self.is_curve:
             return {**stated, "orders": [ratio_text(order) for order in way.orders]}
         return stated if self.lattice is None else {**stated, **self.lattice.as_json(releases, way.log_delta)}
@@ -179,13 +182,16 @@ def _(loss: PureLoss) -> tuple[StatedLoss, ...]:
 
 @stated_losses.register
 def _(loss: DiscreteLaplaceLoss) -> tuple[StatedLoss, ...]:
-    """Its own pure ε, and the Laplace pair that dominates it: with k steps of unit u, δ(ε) ≤ 1 − e^{(ε − s)/2} there.
+    """Its whole steps, and for plans of many that are put into groups the Laplace pair that dominates, and its pure ε.
 
-    Any threshold x has δ = 1 − (e^{−u(k − x + 1)} + e^{ε − ux})/(1 + e^{−u}), at most 1 − e^{(ε − uk)/2}/cosh(u/2) by
-    the inequality of the means, and 2·log cosh(u/2) ≤ u²/4.
+    With k steps of unit u, δ(ε) ≤ 1 − e^{(ε − uk)/2}/cosh(u/2) at any threshold, and 2·log cosh(u/2) ≤ u²/4.
     """
     shift = loss.pure.epsilon + loss.unit**2 / 4
-    return StatedLoss("laplace", shift), StatedLoss("pure", loss.pure.epsilon)
+    return (
+        StatedLoss("discrete-laplace", loss.steps, constants={"unit": ratio_text(loss.unit)}),
+        StatedLoss("laplace", shift),
+        StatedLoss("pure", loss.pure.epsilon),
+    )
 
 
 @stated_losses.register
@@ -212,6 +218,9 @@ def _(loss: RenyiLoss) -> tuple[StatedLoss, ...]:
 def _(loss: FamilyLoss) -> tuple[StatedLoss, ...]:
     known = _FAMILIES.get(loss.family)
     stated = (*(() if known is None else (StatedLoss(known, loss.of),)),)
+    match loss.family:
+        case ResponseOfMany(categories=many) if many > 2:
+            stated = (StatedLoss("response-of-many", loss.of, constants={"categories": many}),)
     if loss.pure is not None and known != "pure":
         stated = *stated, StatedLoss("pure", loss.pure.epsilon)
     return stated or stated_losses.dispatch(Loss)(loss)
@@ -814,6 +823,8 @@ class _Law(NamedTuple):
     base: str = ""
     cases: tuple[tuple[float, _Law], ...] = ()
     batches: int = 1
+    count: int = 0
+    """Of discrete Laplace noise the steps, of responses the categories."""
 
     @property
     def of(self) -> str:
@@ -823,7 +834,7 @@ class _Law(NamedTuple):
 
 def _together(law: _Law, batches: Json, change: Changed) -> _Law:
     """The law on batches drawn as a whole, as the checker derives it: see its module `batches`."""
-    law = _as_pure(law)
+    law = _as_pure(_as_laplace(law))
     if law.family == "discrete-gaussian":
         return law
     if "number" in batches:
@@ -853,8 +864,18 @@ def _together(law: _Law, batches: Json, change: Changed) -> _Law:
 
 
 def _as_pure(law: _Law) -> _Law:
-    """What counts of losses in an interval about another change."""
-    return law._replace(family="pure") if law.family == "bounded-range" else law
+    """What counts of losses in an interval, discrete noise and many categories about another change."""
+    families = "bounded-range", "discrete-laplace", "response-of-many"
+    return law._replace(family="pure", count=0) if law.family in families else law
+
+
+def _as_laplace(law: _Law) -> _Law:
+    """Laplace noise that dominates discrete noise."""
+    if law.family != "discrete-laplace" or not law.count:
+        return law
+    return law._replace(
+        family="laplace", parameter=law.parameter + (law.parameter / law.count) ** 2 / 4, count=0
+    )
 
 
 def _changed(law: _Law, change: Changed) -> _Law:
@@ -899,6 +920,7 @@ class _Known:
                 return None
             leaves = {(leaf["parameter"], leaf["rate"]) for leaf in _leaves(part["cover"])}
             parameter, rate = (max(float(Fraction(values[i])) for values in leaves) for i in (0, 1))
+            whole = max(int(Fraction(values[0])) for values in leaves)  # which a float may exceed
             family, steps, combinations = part["loss"]["family"], part["steps"], combinations * len(leaves)
             together, samples = (steps, 1) if part["resample"] == "once" and rate < 1 else (1, steps)
             if "strategy" in part:
@@ -906,11 +928,17 @@ class _Known:
                 parameter *= longer
             if family == "discrete-gaussian" and part["loss"]["dimension"] is not None:
                 lattice = Lattice.of(part["loss"])
-                parameter, family = parameter / math.sqrt(lattice.variance), "gaussian"
+                parameter, family = (whole if lattice.dimension == 1 else parameter) / math.sqrt(lattice.variance), "gaussian"
                 margin += lattice.margin(steps, parameter, Fraction(part["loss"]["spread"]))
             if family not in _ON_LINES or together > _MOST_CELLS:
                 return None
             law, batched = _Law(family, parameter, together, rate), batched or "batches" in part
+            if family == "discrete-laplace":
+                parameter = whole * float(Fraction(part["loss"]["unit"]))
+                law = law._replace(parameter=parameter, count=whole)
+                law = law if together == 1 and whole <= _MOST_CELLS else _as_laplace(law)
+            if family == "response-of-many":
+                law = law._replace(count=part["loss"]["categories"]) if together == 1 else _as_pure(law)
             law = _changed(law, change) if "batches" not in part else _together(law, part["batches"], change)
             if law.of in _IN_CELLS and law.together > 1:
                 return None
@@ -977,6 +1005,14 @@ def _responses(law: _Law, times: int, cells: int) -> Release:
     return Finite.responses(law.parameter, law.together, law.rate, times)
 
 
+def _of_many(law: _Law, times: int, cells: int) -> Release:
+    return Finite.of_many(law.parameter, law.count, law.rate, times)
+
+
+def _steps(law: _Law, times: int, cells: int) -> Release:
+    return Finite.noise(law.parameter, law.count, law.rate, times)
+
+
 def _laplace(law: _Law, times: int, cells: int) -> Release:
     return Finite.noise(law.parameter, cells, law.rate, times)
 
@@ -1009,7 +1045,9 @@ _BASES: Mapping[str, Callable[[Enclosure], Pair]] = {
 _ON_LINES: Mapping[str, Callable[[_Law, int, int], Release]] = {
     "gaussian": _normal,
     "pure": _responses,
+    "response-of-many": _of_many,
     "laplace": _laplace,
+    "discrete-laplace": _steps,
     "bounded-range": _bounded_range,
     "mixture": _mixture,
     "exchanged": _exchanged,
@@ -1025,13 +1063,14 @@ def _raised(parts: Sequence[Json]) -> Iterator[Sequence[Json]]:
     if len(parts) <= _FEW_PARTS:
         yield parts
         return
-    alike: dict[str, list[int]] = {}
+    alike: dict[tuple[str, ...], list[int]] = {}
     for number, part in enumerate(parts):
         cell, family = part["cover"], part["loss"]["family"]
         if "coordinate" in cell or family in ("discrete-gaussian", "renyi"):
             continue
         if part["resample"] == "each" or cell["rate"] == "1":
-            alike.setdefault(family, []).append(number)
+            constants = (str(part["loss"].get(key)) for key in ("categories", "unit"))
+            alike.setdefault((family, *constants), []).append(number)
     for most in _GROUPS:
         found = list(parts)
         for numbers in alike.values():

@@ -349,6 +349,14 @@ class Finite(Release):
         return cls(log_masses, (2 * for_it - together) * loss, rate, times)
 
     @classmethod
+    def of_many(cls, loss: float, categories: int, rate: float, times: int) -> Finite:
+        """Randomised response over so many categories, about two of them."""
+        import numpy as np
+
+        rare = -math.log(math.exp(loss) + categories - 1)
+        return cls(np.array([rare, rare + math.log(categories - 2), rare + loss]), np.array([loss, 0, -loss]), rate, times)
+
+    @classmethod
     def exchanged(cls, loss: float, rate: float, times: int) -> Finite:
         """A replaced record with that pure loss: the sampled pair itself."""
         import numpy as np

@@ -42,31 +42,38 @@ _ARITHMETIC: Final = Arithmetic(256)
 Batches = Mapping[str, Any]
 """How batches are drawn as a whole, as a certificate states it."""
 
-Lattice = tuple[str, int | None]
-"""The variance of discrete noise in squared steps, and the number of coordinates where it is stated."""
+Beside = tuple[str | int | None, ...]
+"""What a family states beside its parameter: of discrete Gaussian noise the variance in squared steps, and the number
+of coordinates where it is stated; of discrete Laplace noise what one step costs; of responses the categories."""
+
+
+class Stated(NamedTuple):
+    """A family of pairs, their parameter from the options, and what is stated beside."""
+
+    family: str
+    parameter: Callable[[Options, Tree], Tree]
+    beside: Callable[[Options], Beside] = lambda options: ()
 
 
 class Mechanism(NamedTuple):
     """A mechanism: the family of its pairs, their parameter from its options, and what it takes for granted.
 
     `parameter` is also given the parameter stated, for constants that a rule only encloses. `exact` are the versions of
-    the mechanism whose noise and sums are exact, or exactly rounded; None for all. `also` is another family that holds,
-    with its parameter; `lattice` is where its noise lies, for a family of discrete noise.
+    the mechanism whose noise and sums are exact, or exactly rounded; None for all. `also` are other families that hold.
     """
 
     family: str
     parameter: Callable[[Options, Tree], Tree]
     relation: str = "add-remove"
     exact: tuple[str, ...] | None = ()
-    also: tuple[str, Callable[[Options, Tree], Tree]] | None = None
-    lattice: Callable[[Options], Lattice] | None = None
+    also: tuple[Stated, ...] = ()
 
-    def states(self, families: tuple[str, ...], options: Options, loss: Tree, lattice: Lattice | None) -> bool:
+    def states(self, families: tuple[str, ...], options: Options, loss: Tree, beside: Beside) -> bool:
         """Whether a loss of one of these families is what the mechanism declares."""
-        if lattice is not None and (self.lattice is None or self.lattice(options) != lattice):
-            return False
-        known = [(self.family, self.parameter), *([] if self.also is None else [self.also])]
-        return any(family in families and parameter(options, loss) == loss for family, parameter in known)
+        return any(
+            known.family in families and known.beside(options) == beside and known.parameter(options, loss) == loss
+            for known in (Stated(self.family, self.parameter), *self.also)
+        )
 
 
 def _constant(value: Fraction) -> Tree:
@@ -91,22 +98,28 @@ def _gaussian_sum(options: Options, stated: Tree) -> Tree:
     return _over(_ONE, options, "noise_multiplier")
 
 
+def _whole_steps(options: Options, stated: Tree) -> Tree:
+    return _over(_weighted(["norm", "1"]), options, "granularity")
+
+
+def _step(options: Options) -> Fraction:
+    return _exact(options, "granularity") / _exact(options, "scale")
+
+
 def _discrete_laplace(options: Options, stated: Tree) -> Tree:
-    steps = _over(_weighted(["norm", "1"]), options, "granularity")
-    return ["multiply", steps, _constant(_exact(options, "granularity") / _exact(options, "scale"))]
+    return ["multiply", _whole_steps(options, stated), _constant(_step(options))]
 
 
 def _laplace_on_lattice(options: Options, stated: Tree) -> Tree:
     """Give the shift of a Laplace pair that dominates: with k steps of unit u, ku + 2·log cosh(u/2) <= ku + u²/4."""
-    unit = _exact(options, "granularity") / _exact(options, "scale")
-    return ["add", _discrete_laplace(options, stated), _constant(unit**2 / 4)]
+    return ["add", _discrete_laplace(options, stated), _constant(_step(options) ** 2 / 4)]
 
 
 def _steps(options: Options, stated: Tree) -> Tree:
     return _over(_weighted(["norm", "2"]), options, "granularity")
 
 
-def _squared_steps(options: Options) -> Lattice:
+def _squared_steps(options: Options) -> Beside:
     variance = (_exact(options, "scale") / _exact(options, "granularity")) ** 2
     return str(variance), int(options["dimension"]) if "dimension" in options else None
 
@@ -220,18 +233,33 @@ MECHANISMS: Final = {
     "count": Mechanism("laplace", lambda o, s: _over(_WEIGHT, o, "scale"), exact=_ROUNDED),
     "lp-sum": Mechanism("pure", _lp_sum, exact=_ROUNDED),
     "gaussian-sum": Mechanism("gaussian", _gaussian_sum, exact=_ROUNDED),
-    "discrete-laplace": Mechanism("pure", _discrete_laplace, exact=None, also=("laplace", _laplace_on_lattice)),
+    "discrete-laplace": Mechanism(
+        "pure",
+        _discrete_laplace,
+        exact=None,
+        also=(
+            Stated("laplace", _laplace_on_lattice),
+            Stated("discrete-laplace", _whole_steps, lambda options: (str(_step(options)),)),
+        ),
+    ),
     "discrete-gaussian": Mechanism(
         "zero-concentrated",
         _discrete_gaussian,
         exact=None,
-        also=("discrete-gaussian", _steps),
-        lattice=_squared_steps,
+        also=(Stated("discrete-gaussian", _steps, _squared_steps),),
     ),
     "lloyd": Mechanism("pure", _lloyd, exact=_ROUNDED),
-    "randomised-response": Mechanism("pure", _randomised_response, relation="replace", exact=None),
+    "randomised-response": Mechanism(
+        "pure",
+        _randomised_response,
+        relation="replace",
+        exact=None,
+        also=(
+            Stated("response-of-many", _randomised_response, lambda options: (int(_exact(options, "categories")),)),
+        ),
+    ),
     "quantile-choice": Mechanism("pure", _quantile_choice, exact=None),
-    "report-noisy-max": Mechanism("pure", _noisy_max, exact=None, also=("bounded-range", _with_gumbel_noise)),
+    "report-noisy-max": Mechanism("pure", _noisy_max, exact=None, also=(Stated("bounded-range", _with_gumbel_noise),)),
     "above-threshold": Mechanism("pure", _above_threshold, exact=None),
     "dpis-step": Mechanism("gaussian", _dpis_step, exact=_ROUNDED),
 }
@@ -325,11 +353,11 @@ def hold_mechanism(
     relation: str,
     domain: Domain | None,
     columns: int | None = None,
-    lattice: Lattice | None = None,
+    beside: Beside = (),
 ) -> dict[str, str]:
     """Hold a loss stated against what the mechanism named declares; what it needs assumed.
 
-    `columns` are those of an owner's data; `lattice` is stated with discrete noise.
+    `columns` are those of an owner's data; `beside` is what the family states beside its parameter.
     """
     if not _is_own("mechanism", statement):
         return {}
@@ -338,7 +366,7 @@ def hold_mechanism(
     known = MECHANISMS[statement["name"]]
     options = _take("mechanism", statement)
     hold_domain("mechanism", statement["name"], options, domain, columns)
-    if known.relation != relation or not known.states(families, options, loss, lattice):
+    if known.relation != relation or not known.states(families, options, loss, beside):
         raise Refused(f"the loss stated is not that of mechanism {statement['name']} with these options")
     constant = type(rate) is list and rate[:1] == ["constant"]
     if "noise_multiplier" in options and statement["name"] == "gaussian-sum" and not constant:

@@ -27,7 +27,8 @@ from ..intervals import Arithmetic, upper_end
 from ..verdict import Refused
 from .batches import drawn_together
 from .cover import Corner
-from .factors import BOUNDED_RANGE, EXCHANGED, GAUSSIAN, LAPLACE, MIXTURE, PURE, Batches, Change, Factor
+from .factors import EXCHANGED, GAUSSIAN, LAPLACE, MIXTURE, PURE, Batches, Change, Factor
+from .finite import laplace, pure
 from .notions import gaussian_square, price_of_square
 
 RELATIONS: Final = ("add-remove", "replace", "zero-out")
@@ -112,8 +113,7 @@ def changed(factor: Factor, change: Change, budget: Budget) -> Factor:
     """
     if change == ONE_RECORD or factor.null:
         return factor
-    if factor.family == BOUNDED_RANGE:
-        factor = factor._replace(family=PURE)
+    factor = pure(factor if change.batches is None else laplace(factor))
     if change.batches is not None:
         drawn = drawn_together(factor._replace(change=change))
         return drawn if drawn.change.batches is not None else changed(drawn, change._replace(batches=None), budget)

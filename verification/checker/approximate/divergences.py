@@ -23,6 +23,7 @@ from .factors import (
     ALLOCATED,
     BOUNDED_RANGE,
     EXCHANGED,
+    FINITE,
     GAUSSIAN,
     LAPLACE,
     PURE,
@@ -91,8 +92,8 @@ def delta_of_one(factors: Sequence[Factor], epsilon: Fraction, direction: str, a
 def _sampled(factor: Factor, epsilon: Fraction, direction: str, arithmetic: Arithmetic) -> Interval:
     """Enclose the delta of one release on a sample."""
     level, rate = arithmetic.rational(epsilon), arithmetic.rational(factor.rate)
-    if factor.family == EXCHANGED:
-        return _exchanged(factor, level, arithmetic)
+    if factor.family in FINITE:
+        return _told(factor, level, direction, arithmetic)
     if not factor.sampled:
         return _delta(factor, level, arithmetic)
     if direction == REMOVE:
@@ -108,11 +109,16 @@ def _sampled(factor: Factor, epsilon: Fraction, direction: str, arithmetic: Arit
     return arithmetic.multiply(arithmetic.multiply(rate, shrunk), _delta(factor, before, arithmetic))
 
 
-def _exchanged(factor: Factor, epsilon: Interval, arithmetic: Arithmetic) -> Interval:
-    """Enclose the delta of one release about a replaced record, at an epsilon of at least 0: one outcome tells."""
-    mass, loss = outcomes(factor._replace(family=EXCHANGED), 0, arithmetic)[0]
-    told = arithmetic.subtract(arithmetic.exp(loss), arithmetic.exp(epsilon))
-    return arithmetic.multiply(mass, arithmetic.maximum(told, NOTHING))
+def _told(factor: Factor, epsilon: Interval, direction: str, arithmetic: Arithmetic) -> Interval:
+    """Enclose the delta of one release, a sum over its outcomes: of Q(M/Q - e^eps)+, or of Q(1 - e^eps·M/Q)+ for add."""
+    total = NOTHING
+    for mass, loss in outcomes(factor, 0, arithmetic):
+        if direction == REMOVE:
+            told = arithmetic.subtract(arithmetic.exp(loss), arithmetic.exp(epsilon))
+        else:
+            told = arithmetic.negate(arithmetic.expm1(arithmetic.add(epsilon, loss)))
+        total = arithmetic.add(total, arithmetic.multiply(mass, arithmetic.maximum(told, NOTHING)))
+    return total
 
 
 def _delta(factor: Factor, epsilon: Interval, arithmetic: Arithmetic) -> Interval:
@@ -126,8 +132,6 @@ def _delta(factor: Factor, epsilon: Interval, arithmetic: Arithmetic) -> Interva
         return arithmetic.maximum(arithmetic.negate(arithmetic.expm1(half)), NOTHING)
     if factor.family == BOUNDED_RANGE:
         return _in_an_interval(parameter, epsilon, arithmetic)
-    if factor.family == TWO_RECORDS:
-        return _exchanged(factor._replace(rate=Fraction(1)), epsilon, arithmetic)
     if factor.family == PURE:
         return _responses(factor._replace(rate=Fraction(1)), factor.together, epsilon, REMOVE, arithmetic)
     raise Refused(f"the family {factor.family} has no delta of its own")

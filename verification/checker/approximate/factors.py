@@ -12,6 +12,8 @@ BOUNDED_RANGE: Final = "bounded-range"
 ZERO_CONCENTRATED: Final = "zero-concentrated"
 DISCRETE_GAUSSIAN: Final = "discrete-gaussian"
 RENYI: Final = "renyi"
+DISCRETE_LAPLACE: Final = "discrete-laplace"
+RESPONSE_OF_MANY: Final = "response-of-many"
 MIXTURE: Final = "mixture"
 EXCHANGED: Final = "exchanged"
 SYMMETRISED: Final = "symmetrised"
@@ -22,8 +24,9 @@ FAMILIES: Final = (GAUSSIAN, LAPLACE, PURE, BOUNDED_RANGE, ZERO_CONCENTRATED)
 """N(s, 1) and N(0, 1); Laplace(s, 1) and Laplace(0, 1); randomised response with epsilon; all pairs of which log P/Q
 lies in some interval of length epsilon (`finite`); tau(a) <= rho*a.
 
-Beside them, on a lattice, discrete Gaussian noise about vectors as long as s standard deviations, and about 0; and any
-pair whose Renyi divergences are bounded at some orders. But for the last two of these and this one all are
+Beside them, on a lattice, discrete Gaussian noise about vectors as long as s standard deviations, and about 0; discrete
+Laplace noise some steps apart; randomised response over many categories, about two of these; and any pair whose Renyi
+divergences are bounded at some orders. But for the last two of these and this one all are
 symmetric: an involution of the outputs swaps the laws with and without the record.
 No certificate states the families from `mixture` on, which follow from a change of the data (`changes`): normal noise
 about a sum of several records, and a pure loss of a record that another one replaces; and from how batches are drawn
@@ -31,8 +34,10 @@ about a sum of several records, and a pure loss of a record that another one rep
 loss about two records, each of which is compared with neither; and an epoch of batches, one of which a record enters.
 """
 SYMMETRIC: Final = (GAUSSIAN, LAPLACE, PURE, DISCRETE_GAUSSIAN)
-WITH_PURE_LOSS: Final = (LAPLACE, PURE, BOUNDED_RANGE)
+WITH_PURE_LOSS: Final = (LAPLACE, PURE, BOUNDED_RANGE, RESPONSE_OF_MANY, DISCRETE_LAPLACE)
 """Families of which a parameter of epsilon is a pure loss of epsilon too."""
+FINITE: Final = (EXCHANGED, TWO_RECORDS, RESPONSE_OF_MANY, DISCRETE_LAPLACE)
+"""Families whose laws are the sums over the outcomes of one release."""
 
 REMOVE: Final = "remove"
 ADD: Final = "add"
@@ -97,6 +102,7 @@ class Factor(NamedTuple):
     """Releases of one kind: `together` on each of `samples` fresh samples, each holding the record with this rate.
 
     The parameter of a curve is the largest of its bounds, which are in the order of their orders.
+    Of responses the number of categories is stated, of discrete Laplace noise that of steps, which lose as much together.
     What other families lose about a change is that of one record; `change` is that of a mixture, or of batches, where
     `base` is the family of one release.
     """
@@ -110,6 +116,8 @@ class Factor(NamedTuple):
     curve: tuple[Bound, ...] = ()
     change: Change = Change()
     base: str = ""
+    categories: int = 0
+    steps: int = 0
 
     @property
     def null(self) -> bool:

@@ -11,6 +11,15 @@ P and Q, and of their mixtures (1 - q)Q + qP with Q, grows (Blackwell 1953). Fro
 lower end of the cell at y gets e^-y(r - 1)/(2(r + 1)) of Q, the upper 1/r of that. Together w = s(2j/n - 1) and
 Q = te^(-js/n) with t = (r - 1)/(r + 1) for 0 < j < n; Q = (1 + t)/2 and e^-s(1 + t)/2 for j = 0 and n.
 
+Discrete Laplace noise. With Q = te^(-u|y|) on the integers, t = (1 - e^-u)/(1 + e^-u), and P the same about k, these
+are the laws themselves at s = ku and n = k: at y <= 0 and y >= k, w is -s and s, and Q is 1/(1 + e^-u) = (1 + t)/2 and
+e^-s times that. At any threshold x, delta(g) is 1 - (e^(-u(k - x + 1)) + e^(g - ux))/(1 + e^-u), at most
+1 - e^((g - s)/2)/cosh(u/2) by the inequality of the means: Laplace noise of the shift s + u²/4 >= s + 2·log cosh(u/2)
+dominates it.
+
+Responses over k categories. About two of these, an answer is the one, the other or any of the rest, with chances that
+are as e^e, 1 and k - 2. At k = 2, and so for all, randomised response of e dominates.
+
 Losses in an interval. If log P/Q lies within [t - e, t], spreading P/Q onto both ends, as above, leaves Q a chance of
 (e^-t - e^-e)/(1 - e^-e) at e^t; P - e^g·Q of it is (1 + e^(g-e) - e^(t-e) - e^(g-t))/(1 - e^-e), largest at
 t = (e + g)/2: delta(g) <= (1 - e^((g-e)/2))²/(1 - e^-e) for -e <= g <= e (Dong, Durfee, Rogers 2020). That is the curve
@@ -29,7 +38,16 @@ from typing import Final, NamedTuple
 
 from ..intervals import NOTHING, ONE, Arithmetic, Interval
 from ..verdict import Refused
-from .factors import BOUNDED_RANGE, EXCHANGED, LAPLACE, PURE, TWO_RECORDS, Factor
+from .factors import (
+    BOUNDED_RANGE,
+    DISCRETE_LAPLACE,
+    EXCHANGED,
+    LAPLACE,
+    PURE,
+    RESPONSE_OF_MANY,
+    TWO_RECORDS,
+    Factor,
+)
 
 MOST_CELLS: Final = 4096
 _UNIT: Final = Interval(ONE, ONE)
@@ -54,6 +72,10 @@ def outcomes_of(factor: Factor, cells: int) -> int:
         return cells + 1
     if factor.family in (EXCHANGED, TWO_RECORDS):
         return 3
+    if factor.family == RESPONSE_OF_MANY and factor.together == 1:
+        return 3
+    if factor.family == DISCRETE_LAPLACE and factor.together == 1 and factor.steps <= MOST_CELLS:
+        return factor.steps + 1
     raise Refused(f"the loss distribution of {factor.family} releases on a sample is not known to the checker")
 
 
@@ -64,7 +86,7 @@ def outcomes(factor: Factor, cells: int, arithmetic: Arithmetic) -> list[Outcome
     if factor.family in (LAPLACE, BOUNDED_RANGE):
         drawn = _noise(factor, cells, arithmetic)
     else:
-        drawn = (_two_records if factor.family == TWO_RECORDS else _responses)(factor, arithmetic)
+        drawn = _DRAWN[factor.family](factor, arithmetic)
     rate, found = arithmetic.rational(factor.rate), []
     for mass, log_ratio in drawn:
         loss = arithmetic.rational(log_ratio)
@@ -84,6 +106,14 @@ def _responses(factor: Factor, arithmetic: Arithmetic) -> list[tuple[Interval, F
         mass = arithmetic.multiply(ways, arithmetic.multiply(none, arithmetic.exp(arithmetic.rational(-j * loss))))
         found.append((mass, (2 * j - k) * loss))
     return found
+
+
+def _of_many(factor: Factor, arithmetic: Arithmetic) -> list[tuple[Interval, Fraction]]:
+    loss, rest = factor.parameter, arithmetic.rational(Fraction(factor.categories - 2))
+    grown = arithmetic.exp(arithmetic.rational(loss))
+    rare = arithmetic.divide(_UNIT, arithmetic.add(arithmetic.add(grown, _UNIT), rest))
+    chances = rare, arithmetic.multiply(rest, rare), arithmetic.multiply(grown, rare)
+    return [(mass, sign * loss) for mass, sign in zip(chances, (1, 0, -1), strict=True)]
 
 
 def _two_records(factor: Factor, arithmetic: Arithmetic) -> list[tuple[Interval, Fraction]]:
@@ -106,6 +136,18 @@ def _noise(factor: Factor, cells: int, arithmetic: Arithmetic) -> list[tuple[Int
         mass = arithmetic.multiply(fallen, share if 0 < j < cells else outer)
         found.append((mass, shift * (2 * j - cells) / cells))
     return found
+
+
+def _steps(factor: Factor, arithmetic: Arithmetic) -> list[tuple[Interval, Fraction]]:
+    return _noise(factor, factor.steps, arithmetic)
+
+
+_DRAWN: Final = {
+    PURE: _responses,
+    RESPONSE_OF_MANY: _of_many,
+    DISCRETE_LAPLACE: _steps,
+    TWO_RECORDS: _two_records,
+}
 
 
 def _exchanged(factor: Factor, arithmetic: Arithmetic) -> list[Outcome]:
@@ -131,3 +173,18 @@ def exchanged_loss(factor: Factor, arithmetic: Arithmetic) -> Interval:
         arithmetic.log1p(arithmetic.multiply(rate, arithmetic.expm1(end))) for end in (loss, arithmetic.negate(loss))
     )
     return arithmetic.subtract(high, low)
+
+
+def laplace(factor: Factor) -> Factor:
+    """Give Laplace noise that dominates discrete noise; other factors as they are."""
+    if factor.family != DISCRETE_LAPLACE or not factor.steps:
+        return factor
+    unit = factor.parameter / factor.steps
+    return factor._replace(family=LAPLACE, parameter=factor.parameter + unit**2 / 4, steps=0)
+
+
+def pure(factor: Factor) -> Factor:
+    """Give the response over two categories that dominates a loss in an interval, many categories or discrete noise."""
+    if factor.family not in (BOUNDED_RANGE, DISCRETE_LAPLACE, RESPONSE_OF_MANY):
+        return factor
+    return factor._replace(family=PURE, categories=0, steps=0)

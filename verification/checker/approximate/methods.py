@@ -12,8 +12,8 @@ from ..verdict import Refused
 from .batches import cases
 from .contour import MOST_PLACES, Line, delta_on_line
 from .divergences import delta_of_one, pure_loss
-from .factors import DIRECTIONS, MIXTURE, PURE, Factor
-from .finite import MOST_CELLS
+from .factors import DIRECTIONS, FINITE, MIXTURE, PURE, Factor
+from .finite import MOST_CELLS, outcomes_of
 from .mixtures import delta_of_mixture, price_of_one
 from .moments import LARGEST_ORDER, Moments, delta_at_order
 
@@ -119,7 +119,8 @@ class HockeyStick(Method):
             self._budget.spend(price_of_one(factors[0]))
             return delta_of_mixture(factors[0], epsilon, direction)
         responses = sum(factor.together * factor.samples for factor in factors if factor.family == PURE)
-        self._budget.spend(_CLOSED_FORM + _RESPONSE * responses)
+        told = sum(outcomes_of(factor, 0) for factor in factors if factor.family in FINITE)
+        self._budget.spend(_CLOSED_FORM + _RESPONSE * (responses + told))
         return delta_of_one(factors, epsilon, direction, _ARITHMETIC)
 
 

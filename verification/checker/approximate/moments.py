@@ -33,7 +33,7 @@ from .factors import (
     ALLOCATED,
     BOUNDED_RANGE,
     DISCRETE_GAUSSIAN,
-    EXCHANGED,
+    FINITE,
     GAUSSIAN,
     LAPLACE,
     MIXTURE,
@@ -43,12 +43,11 @@ from .factors import (
     SYMMETRIC,
     SYMMETRISED,
     TRUNCATED,
-    TWO_RECORDS,
     WITH_PURE_LOSS,
     ZERO_CONCENTRATED,
     Factor,
 )
-from .finite import outcomes
+from .finite import outcomes, outcomes_of
 from .nodes import NODE, Tilt, grid_for, nodes_on, shift_of
 
 LARGEST_ORDER: Final = 2**40
@@ -66,6 +65,7 @@ _TERM: Final[dict[str, int]] = {
     PURE: 120_000,
 }
 _MOMENT: Final = 400_000
+_OUTCOME: Final = 120_000
 _UNIT: Final = Interval(ONE, ONE)
 
 
@@ -100,7 +100,7 @@ class Moments:
             return arithmetic.multiply(samples, self._mean_of_cases(factor, order, direction))
         if factor.family in (ALLOCATED, SYMMETRISED):
             return arithmetic.multiply(samples, self._drawn_for_certain(factor, order))
-        if factor.family in (EXCHANGED, TWO_RECORDS):
+        if factor.family in FINITE:
             return arithmetic.multiply(samples, self._of_outcomes(factor, order, direction))
         if not factor.sampled:
             return arithmetic.multiply(samples, self._drawn(factor, order))
@@ -208,6 +208,7 @@ class Moments:
     def _of_outcomes(self, factor: Factor, order: Fraction, direction: str) -> Interval:
         """Enclose A of one release on a sample from its outcomes: of Q·(M/Q)^a, or of Q·(M/Q)^(1-a) for add."""
         arithmetic, total = self.arithmetic, NOTHING
+        self._budget.spend(_OUTCOME * outcomes_of(factor, 0))
         power = arithmetic.rational(order if direction == REMOVE else 1 - order)
         for mass, loss in outcomes(factor, 0, arithmetic):
             grown = arithmetic.expm1(arithmetic.multiply(power, loss))

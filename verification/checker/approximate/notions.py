@@ -4,7 +4,11 @@ Legend: s the parameter of a factor, e a pure loss, k the releases on one sample
 
 Zero-concentrated: tau(a) <= rho·a for every order a > 1. Of Gaussian noise rho = s²/2. Of Laplace noise and of
 randomised response (a - 1)·tau(a) is concave in (a - 1/2)², so rho is the slope at a = 1, the Kullback-Leibler
-divergence: s + e^-s - 1 and e·tanh(e/2). Gaussian: the trade-off curve is at least that of N(mu, 1) and N(0, 1). Of
+divergence: s + e^-s - 1 and e·tanh(e/2). Of discrete Laplace noise k steps of u apart, b = e^-u, it is so too:
+u·(k - 2b(1 - b^k)/(1 - b²)). Up to a factor e^((a - 1)·tau(a)) is there U_k(c) - b·U_(k-2)(c), Chebyshev's, at
+c = cosh(u(a - 1/2)), the characteristic polynomial of a symmetric tridiagonal matrix: its roots are real, and at most
+1, as they grow with b and are those of 2T_k at b = 1. So as a function of (a - 1/2)², entire of order 1/2, it has no
+other zeros than negative ones, and its logarithm is a sum of concave ones. Gaussian: the trade-off curve is at least that of N(mu, 1) and N(0, 1). Of
 randomised response it is piecewise linear and convex, and meets that curve at its kink: Phi(mu/2) = 1/(1 + e^-e).
 Whatever has a pure loss e is dominated by randomised response with e.
 
@@ -27,6 +31,7 @@ from .divergences import normal_cdf, pure_loss
 from .factors import (
     BOUNDED_RANGE,
     DISCRETE_GAUSSIAN,
+    DISCRETE_LAPLACE,
     EXCHANGED,
     GAUSSIAN,
     LAPLACE,
@@ -74,6 +79,8 @@ def _of_one(factor: Factor, arithmetic: Arithmetic) -> Interval:
         return _of_laplace(factor.parameter, arithmetic)
     if factor.family == BOUNDED_RANGE:
         return arithmetic.rational(factor.parameter**2 / 8)
+    if factor.family == DISCRETE_LAPLACE:
+        return _of_steps(factor, arithmetic)
     return _of_response(arithmetic.rational(factor.parameter), arithmetic)
 
 
@@ -115,6 +122,16 @@ def _amplified(factor: Factor, arithmetic: Arithmetic) -> Interval:
 
 def _of_laplace(shift: Fraction, arithmetic: Arithmetic) -> Interval:
     return arithmetic.add(arithmetic.rational(shift), arithmetic.expm1(arithmetic.rational(-shift)))
+
+
+def _of_steps(factor: Factor, arithmetic: Arithmetic) -> Interval:
+    fallen = arithmetic.rational(-factor.parameter / factor.steps)
+    step, all_steps = arithmetic.expm1(fallen), arithmetic.expm1(arithmetic.rational(-factor.parameter))
+    share = arithmetic.divide(arithmetic.exp(fallen), arithmetic.add(_UNIT, arithmetic.exp(fallen)))
+    taken = arithmetic.multiply(arithmetic.divide(all_steps, step), arithmetic.add(share, share))
+    return arithmetic.multiply(
+        arithmetic.negate(fallen), arithmetic.subtract(arithmetic.rational(Fraction(factor.steps)), taken)
+    )
 
 
 def _of_response(loss: Interval, arithmetic: Arithmetic) -> Interval:

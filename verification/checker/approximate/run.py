@@ -44,7 +44,19 @@ from ..verdict import Refused, Verdict
 from .changes import MOST_RECORDS, ONE_RECORD, RELATIONS, by_changes, change_of, changed, joined
 from .claims import CLAIMS, GROUPS, Composed
 from .cover import Corner, prove_cover
-from .factors import DIRECTIONS, DISCRETE_GAUSSIAN, FAMILIES, RENYI, Bound, Change, Factor, Lattice
+from .factors import (
+    DIRECTIONS,
+    DISCRETE_GAUSSIAN,
+    DISCRETE_LAPLACE,
+    FAMILIES,
+    RENYI,
+    RESPONSE_OF_MANY,
+    Bound,
+    Change,
+    Factor,
+    Lattice,
+)
+from .finite import MOST_CELLS, laplace, pure
 from .strategies import BY_STRATEGY, Moved, hold_correlated, moved, participation_assumed, strategy_shape
 
 _MOST_PARTS: Final = 10_000
@@ -64,7 +76,17 @@ _ON_LATTICE: Final = shapes.record(
     spread=shapes.not_negative,
 )
 _CURVE: Final = shapes.record(family=shapes.one_of(RENYI), **_LOSS, orders=shapes.sequence(shapes.positive))
-_OTHERS: Final = {DISCRETE_GAUSSIAN: _ON_LATTICE, RENYI: _CURVE}
+_STEPS: Final = shapes.record(family=shapes.one_of(DISCRETE_LAPLACE), **_LOSS, unit=shapes.positive)
+_MANY: Final = shapes.record(
+    family=shapes.one_of(RESPONSE_OF_MANY), **_LOSS, categories=shapes.integer(2, _MOST_STEPS)
+)
+_OTHERS: Final = {DISCRETE_GAUSSIAN: _ON_LATTICE, RENYI: _CURVE, DISCRETE_LAPLACE: _STEPS, RESPONSE_OF_MANY: _MANY}
+_BESIDE: Final = {
+    DISCRETE_GAUSSIAN: ("variance", "dimension"),
+    DISCRETE_LAPLACE: ("unit",),
+    RESPONSE_OF_MANY: ("categories",),
+}
+"""What is stated of a family beside its parameter, which follows from a mechanism's options as well."""
 
 
 def _loss(value: Any, where: str) -> None:
@@ -301,14 +323,28 @@ def _factor(part: dict[str, Any], corner: Corner, move: Moved | None = None) -> 
     if loss["family"] == RENYI:
         curve = tuple(map(Bound, map(Fraction, loss["orders"]), bounds))
         return Factor(RENYI, parameter, rate, together, samples, curve=curve)
+    if loss["family"] == DISCRETE_LAPLACE:
+        return _in_steps(int(parameter), Fraction(loss["unit"]), rate, together, samples)
+    if loss["family"] == RESPONSE_OF_MANY:
+        many = Factor(RESPONSE_OF_MANY, parameter, rate, together, samples, categories=loss["categories"])
+        return many if together == 1 else pure(many)
     if loss["family"] != DISCRETE_GAUSSIAN:
         factor = Factor(loss["family"], parameter, rate, together, samples)
         return factor if move is None else move.of(factor)
     lattice = Lattice(Fraction(loss["variance"]), loss["dimension"], Fraction(loss["spread"]))
     if lattice.spread < 1:
         raise Refused("the spread of a loss must be at least 1")
+    if lattice.dimension == 1:
+        parameter = Fraction(int(parameter))  # of a record's contribution in steps the whole part counts
     deviations = _ARITHMETIC.sqrt(_ARITHMETIC.rational(parameter**2 / lattice.variance))
     return Factor(DISCRETE_GAUSSIAN, upper_end(deviations), rate, together, samples, lattice)
+
+
+def _in_steps(steps: int, unit: Fraction, rate: Fraction, together: int, samples: int) -> Factor:
+    """Give discrete Laplace noise that many whole steps apart, or noise that dominates it where no laws are listed."""
+    parameter = _ARITHMETIC.above(steps * unit)
+    factor = Factor(DISCRETE_LAPLACE, parameter, rate, together, samples, steps=steps)
+    return factor if together == 1 and steps <= MOST_CELLS else laplace(factor)
 
 
 def _uses_norms(*trees: Any) -> bool:
@@ -337,7 +373,7 @@ def _hold_assumptions(body: dict[str, Any], claimed: Composed, domain: Domain | 
             loss["parameter"],
             part["rate"],
             families=(loss["family"],),
-            lattice=(loss["variance"], loss["dimension"]) if loss["family"] == DISCRETE_GAUSSIAN else None,
+            beside=tuple(loss[key] for key in _BESIDE.get(loss["family"], ())),
             relation=loss["relation"],
             domain=domain,
         )
