@@ -823,7 +823,7 @@ class _Law(NamedTuple):
     base: str = ""
     cases: tuple[tuple[float, _Law], ...] = ()
     batches: int = 1
-    count: int = 0
+    number: int = 0
     """Of discrete Laplace noise the steps, of responses the categories."""
 
     @property
@@ -866,16 +866,14 @@ def _together(law: _Law, batches: Json, change: Changed) -> _Law:
 def _as_pure(law: _Law) -> _Law:
     """What counts of losses in an interval, discrete noise and many categories about another change."""
     families = "bounded-range", "discrete-laplace", "response-of-many"
-    return law._replace(family="pure", count=0) if law.family in families else law
+    return law._replace(family="pure", number=0) if law.family in families else law
 
 
 def _as_laplace(law: _Law) -> _Law:
     """Laplace noise that dominates discrete noise."""
-    if law.family != "discrete-laplace" or not law.count:
+    if law.family != "discrete-laplace" or not law.number:
         return law
-    return law._replace(
-        family="laplace", parameter=law.parameter + (law.parameter / law.count) ** 2 / 4, count=0
-    )
+    return law._replace(family="laplace", parameter=law.parameter + (law.parameter / law.number) ** 2 / 4, number=0)
 
 
 def _changed(law: _Law, change: Changed) -> _Law:
@@ -928,17 +926,18 @@ class _Known:
                 parameter *= longer
             if family == "discrete-gaussian" and part["loss"]["dimension"] is not None:
                 lattice = Lattice.of(part["loss"])
-                parameter, family = (whole if lattice.dimension == 1 else parameter) / math.sqrt(lattice.variance), "gaussian"
+                moved_by = whole if lattice.dimension == 1 else parameter
+                parameter, family = moved_by / math.sqrt(lattice.variance), "gaussian"
                 margin += lattice.margin(steps, parameter, Fraction(part["loss"]["spread"]))
             if family not in _ON_LINES or together > _MOST_CELLS:
                 return None
             law, batched = _Law(family, parameter, together, rate), batched or "batches" in part
             if family == "discrete-laplace":
                 parameter = whole * float(Fraction(part["loss"]["unit"]))
-                law = law._replace(parameter=parameter, count=whole)
+                law = law._replace(parameter=parameter, number=whole)
                 law = law if together == 1 and whole <= _MOST_CELLS else _as_laplace(law)
             if family == "response-of-many":
-                law = law._replace(count=part["loss"]["categories"]) if together == 1 else _as_pure(law)
+                law = law._replace(number=part["loss"]["categories"]) if together == 1 else _as_pure(law)
             law = _changed(law, change) if "batches" not in part else _together(law, part["batches"], change)
             if law.of in _IN_CELLS and law.together > 1:
                 return None
@@ -1006,11 +1005,11 @@ def _responses(law: _Law, times: int, cells: int) -> Release:
 
 
 def _of_many(law: _Law, times: int, cells: int) -> Release:
-    return Finite.of_many(law.parameter, law.count, law.rate, times)
+    return Finite.of_many(law.parameter, law.number, law.rate, times)
 
 
 def _steps(law: _Law, times: int, cells: int) -> Release:
-    return Finite.noise(law.parameter, law.count, law.rate, times)
+    return Finite.noise(law.parameter, law.number, law.rate, times)
 
 
 def _laplace(law: _Law, times: int, cells: int) -> Release:

@@ -353,8 +353,9 @@ class Finite(Release):
         """Randomised response over so many categories, about two of them."""
         import numpy as np
 
-        rare = -math.log(math.exp(loss) + categories - 1)
-        return cls(np.array([rare, rare + math.log(categories - 2), rare + loss]), np.array([loss, 0, -loss]), rate, times)
+        often = -math.log1p((categories - 1) * math.exp(-loss))
+        log_masses = np.array([often - loss, often - loss + math.log(categories - 2), often])
+        return cls(log_masses, np.array([loss, 0.0, -loss]), rate, times)
 
     @classmethod
     def exchanged(cls, loss: float, rate: float, times: int) -> Finite:

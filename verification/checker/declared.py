@@ -254,9 +254,7 @@ MECHANISMS: Final = {
         _randomised_response,
         relation="replace",
         exact=None,
-        also=(
-            Stated("response-of-many", _randomised_response, lambda options: (int(_exact(options, "categories")),)),
-        ),
+        also=(Stated("response-of-many", _randomised_response, lambda options: (int(_exact(options, "categories")),)),),
     ),
     "quantile-choice": Mechanism("pure", _quantile_choice, exact=None),
     "report-noisy-max": Mechanism("pure", _noisy_max, exact=None, also=(Stated("bounded-range", _with_gumbel_noise),)),

@@ -131,6 +131,7 @@ RULES = (
     Rule("accounting.pairs.response", ("pairs/randomised-response",)),
     Rule("accounting.pairs.randomised_response", ("pairs/randomised-response", "pairs/optimal-composition")),
     Rule("accounting.pairs.laplace", ("pairs/laplace",)),
+    Rule("accounting.pairs.response_of_many", ("mechanisms/response",)),
     Rule("accounting.pairs.finite", ("pairs/finite", "pairs/finite-with-zeros", "pairs/composition")),
     Rule("accounting.pairs.discrete_*", ("pairs/discrete-*",)),
     Rule("accounting.pairs.falling_sums", ("pairs/discrete-*",)),

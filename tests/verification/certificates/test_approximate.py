@@ -283,14 +283,31 @@ class TestWhatIsTrue:
         answer, found = certified(name)
         assert certdp.certificate(RUNS[name], answer).content == found.content
 
-    def test_responses_of_several_categories_by_their_pure_loss(self) -> None:
+    @pytest.mark.parametrize(("categories", "family"), [(2, "pure"), (3, "response-of-many")])
+    def test_responses_by_their_categories(self, categories: int, family: str) -> None:
+        """(e − e^ε)/(e + k − 1) is what one response tells."""
         run = SampledRun(
-            mechanism=RandomisedResponse(epsilon=Public(1), categories=Public(3)),
+            mechanism=RandomisedResponse(epsilon=Public(1), categories=Public(categories)),
             sampler=Full(),
             releases=SampleOnce(1),
         )
-        content = certdp.certificate(run, run.epsilon(Delta(0))).content
-        assert body_of(content)["parts"][0]["loss"]["family"] == "pure"
+        delta = (math.e - math.exp(0.5)) / (math.e + categories - 1)
+        found = certdp.certificate(run, run.delta(Epsilon("1/2")))
+        assert body_of(found.content)["parts"][0]["loss"]["family"] == family
+        assert float(found.delta) == pytest.approx(delta, rel=1e-9)
+        assert certdp.certificate(run, run.epsilon(Delta(0))).epsilon == pytest.approx(1, abs=1e-9)
+
+    @pytest.mark.parametrize(("granularity", "loss"), [("3/10", "9/20"), ("1/2", "1/2"), ("2", "0")])
+    def test_of_discrete_noise_the_whole_steps_count(self, granularity: str, loss: str) -> None:
+        """With scale 2 and radius 1: ⌊1/g⌋·g/2."""
+        run = SampledRun(
+            mechanism=DiscreteLaplace(scale=Public(2), granularity=Public(granularity)),
+            sampler=Full(),
+            releases=SampleOnce(1),
+            domain=NormBall(norm=Norm.L1, radius=Public(1)),
+        )
+        found = certdp.certificate(run, run.epsilon(Delta(0)))
+        assert found.epsilon == pytest.approx(float(Fraction(loss)), abs=1e-9)
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ from certdp.accounting.expressions import serialise
 from certdp.plugins.contract.options import build, stated
 from certdp.verification.certificates.approximate import StatedLoss, stated_losses
 from certdp.verification.checker import declared
-from certdp.verification.checker.approximate.factors import FAMILIES
+from certdp.verification.checker.approximate.factors import DISCRETE_LAPLACE, FAMILIES, RESPONSE_OF_MANY
 from certdp.verification.checker.declared import hold_keyed, hold_mechanism, hold_rule, hold_sampler
 from certdp.verification.checker.options import PLUGINS
 from certdp.verification.checker.verdict import Refused
@@ -101,21 +101,22 @@ def hold_to(loss: StatedLoss, about: dict[str, Any]) -> None:
     """Nothing but this loss is admitted, or another one that the plugin may state."""
     tree = serialise(loss.parameter)
     relation = "replace" if about["name"] == "randomised-response" else "add-remove"
-    lattice = None if loss.lattice is None else (str(loss.lattice.variance), loss.lattice.dimension)
+    lattice = () if loss.lattice is None else (str(loss.lattice.variance), loss.lattice.dimension)
+    beside = lattice or tuple(loss.constants.values())
 
     def hold(
-        tree: Any, family: str = loss.family, relation: str = relation, lattice: Any = lattice, **changed: Any
+        tree: Any, family: str = loss.family, relation: str = relation, beside: Any = beside, **changed: Any
     ) -> None:
-        given: Any = {"families": (family,), "relation": relation, "domain": None, "lattice": lattice}
+        given: Any = {"families": (family,), "relation": relation, "domain": None, "beside": beside}
         hold_mechanism({**about, **changed}, tree, ["constant", "1"], **given)
 
     hold(tree)
     others = [(str(number), dimension) for number in ("1", "256", "257") for dimension in (None, 1, 2, 3)]
-    for other in others:
-        if other != lattice:
+    for other in [*others, (), (2,), (3,), (4,), (5,), ("1",), ("1/16",), ("2/7",)]:
+        if other != beside:
             with pytest.raises(Refused, match="loss stated"):
-                hold(tree, lattice=other)
-    for family in set(FAMILIES) - {loss.family}:
+                hold(tree, beside=other)
+    for family in {*FAMILIES, DISCRETE_LAPLACE, RESPONSE_OF_MANY} - {loss.family}:
         with pytest.raises(Refused, match="loss stated"):
             hold(tree, family)
     with pytest.raises(Refused, match="loss stated"):
@@ -142,7 +143,7 @@ def hold_to(loss: StatedLoss, about: dict[str, Any]) -> None:
 def test_forged_losses_of_a_choice_are_refused(wrong: str, tree: Any) -> None:
     """Of the lower quartile at scale 7/2 each value costs 2·(3/4)/(7/2) = 3/7."""
     _, about = plugin("mechanism", "quantile-choice", {"quantile": "1/4", "scale": "7/2"})
-    given: Any = {"families": ("pure",), "relation": "add-remove", "domain": None, "lattice": None}
+    given: Any = {"families": ("pure",), "relation": "add-remove", "domain": None}
     right = ["multiply", ["multiply", ["weight"], ["norm", "1"]], ["constant", "3/7"]]
     hold_mechanism(about, right, ["constant", "1"], **given)
     with pytest.raises(Refused, match="loss stated"):
@@ -283,7 +284,7 @@ def test_discrete_noise_may_be_stated_by_its_concentration(dimension: Options, r
     _, about = plugin("mechanism", "discrete-gaussian", {"scale": "8", "granularity": "1/2", **dimension})
 
     def hold(tree: Any, family: str = "zero-concentrated") -> None:
-        given: Any = {"families": (family,), "relation": "add-remove", "domain": None, "lattice": None}
+        given: Any = {"families": (family,), "relation": "add-remove", "domain": None}
         hold_mechanism(about, tree, ["constant", "1"], **given)
 
     hold(rho)

@@ -381,6 +381,19 @@ CORPUS: dict[str, Callable[[], bytes]] = {
     "laplace, samples": run(LAPLACE, TENTH, ResampleEach(10), ball(1)),
     "discrete-gaussian": run(DiscreteGaussian(scale=Public(8)), Full(), ResampleEach(3), ball(2)),
     "responses": run(RandomisedResponse(epsilon=Public(1), categories=Public(3)), Full(), SampleOnce(1), None),
+    "discrete-laplace": run(
+        DiscreteLaplace(scale=Public(8), granularity=Public("3/2")), TENTH, ResampleEach(3), ball(1, 5)
+    ),
+    "discrete-laplace, replaced": of(
+        SampledRun(
+            mechanism=DiscreteLaplace(scale=Public(8)),
+            sampler=Full(),
+            releases=ResampleEach(2),
+            domain=ball(1, 5),
+            relation=REPLACE,
+        ),
+        lambda run: run.renyi(4),
+    ),
     "quantile-choice": run(
         QuantileChoice(quantile=Public("1/4"), scale=Public(8), shift=Public("-5/2")), Full(), ResampleEach(2), ball(1)
     ),
@@ -440,6 +453,9 @@ CORPUS: dict[str, Callable[[], bytes]] = {
     "by orders, no ratio": altered_into("by orders", without_ratio),
     "on lines, groups": altered_into("gaussian, samples", of_two),
     "pure": of(NOISY, lambda run: run.pure()),
+    "responses, many times": run(
+        RandomisedResponse(epsilon=Public(1), categories=Public(4)), Full(), ResampleEach(20), None
+    ),
     "responses, renyi": of(RESPONSES, lambda run: run.renyi(2)),
     "responses, zero-concentrated": of(RESPONSES, lambda run: run.zero_concentrated()),
     "responses, Gaussian": of(RESPONSES, lambda run: run.gaussian()),

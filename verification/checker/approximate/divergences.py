@@ -110,7 +110,7 @@ def _sampled(factor: Factor, epsilon: Fraction, direction: str, arithmetic: Arit
 
 
 def _told(factor: Factor, epsilon: Interval, direction: str, arithmetic: Arithmetic) -> Interval:
-    """Enclose the delta of one release, a sum over its outcomes: of Q(M/Q - e^eps)+, or of Q(1 - e^eps·M/Q)+ for add."""
+    """Enclose the delta of one release, summed over its outcomes: Q(M/Q - e^eps)+, or Q(1 - e^eps·M/Q)+ for add."""
     total = NOTHING
     for mass, loss in outcomes(factor, 0, arithmetic):
         if direction == REMOVE:

@@ -102,7 +102,7 @@ class Factor(NamedTuple):
     """Releases of one kind: `together` on each of `samples` fresh samples, each holding the record with this rate.
 
     The parameter of a curve is the largest of its bounds, which are in the order of their orders.
-    Of responses the number of categories is stated, of discrete Laplace noise that of steps, which lose as much together.
+    Of responses the number of categories is stated, of discrete Laplace noise that of steps, which lose it together.
     What other families lose about a change is that of one record; `change` is that of a mixture, or of batches, where
     `base` is the family of one release.
     """

@@ -4,13 +4,15 @@ Legend: s the parameter of a factor, e a pure loss, k the releases on one sample
 
 Zero-concentrated: tau(a) <= rho·a for every order a > 1. Of Gaussian noise rho = s²/2. Of Laplace noise and of
 randomised response (a - 1)·tau(a) is concave in (a - 1/2)², so rho is the slope at a = 1, the Kullback-Leibler
-divergence: s + e^-s - 1 and e·tanh(e/2). Of discrete Laplace noise k steps of u apart, b = e^-u, it is so too:
-u·(k - 2b(1 - b^k)/(1 - b²)). Up to a factor e^((a - 1)·tau(a)) is there U_k(c) - b·U_(k-2)(c), Chebyshev's, at
-c = cosh(u(a - 1/2)), the characteristic polynomial of a symmetric tridiagonal matrix: its roots are real, and at most
-1, as they grow with b and are those of 2T_k at b = 1. So as a function of (a - 1/2)², entire of order 1/2, it has no
-other zeros than negative ones, and its logarithm is a sum of concave ones. Gaussian: the trade-off curve is at least that of N(mu, 1) and N(0, 1). Of
+divergence: s + e^-s - 1 and e·tanh(e/2). Gaussian: the trade-off curve is at least that of N(mu, 1) and N(0, 1). Of
 randomised response it is piecewise linear and convex, and meets that curve at its kink: Phi(mu/2) = 1/(1 + e^-e).
 Whatever has a pure loss e is dominated by randomised response with e.
+
+Of discrete Laplace noise k steps of u apart, b = e^-u, the same holds, and rho = u·(k - 2b(1 - b^k)/(1 - b²)). Up to a
+factor e^((a - 1)·tau(a)) is U_k(c) - b·U_(k-2)(c) at c = cosh(u(a - 1/2)), with Chebyshev's polynomials: the
+characteristic polynomial of a symmetric tridiagonal matrix. Its roots are real, lie as far on both sides, grow with b
+in size, and are those of 2T_k at b = 1, so at most 1 in size. As a function of (a - 1/2)², entire of order 1/2, it has
+no zeros but negative ones, and its logarithm is a sum of concave ones.
 
 Of losses in an interval of length e rho = e²/8 (`moments`), and mu is that of the pure loss e.
 

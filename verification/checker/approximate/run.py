@@ -77,9 +77,7 @@ _ON_LATTICE: Final = shapes.record(
 )
 _CURVE: Final = shapes.record(family=shapes.one_of(RENYI), **_LOSS, orders=shapes.sequence(shapes.positive))
 _STEPS: Final = shapes.record(family=shapes.one_of(DISCRETE_LAPLACE), **_LOSS, unit=shapes.positive)
-_MANY: Final = shapes.record(
-    family=shapes.one_of(RESPONSE_OF_MANY), **_LOSS, categories=shapes.integer(2, _MOST_STEPS)
-)
+_MANY: Final = shapes.record(family=shapes.one_of(RESPONSE_OF_MANY), **_LOSS, categories=shapes.integer(2, _MOST_STEPS))
 _OTHERS: Final = {DISCRETE_GAUSSIAN: _ON_LATTICE, RENYI: _CURVE, DISCRETE_LAPLACE: _STEPS, RESPONSE_OF_MANY: _MANY}
 _BESIDE: Final = {
     DISCRETE_GAUSSIAN: ("variance", "dimension"),

@@ -15,11 +15,14 @@ from certdp.verification.checker.approximate.cover import Corner
 from certdp.verification.checker.approximate.factors import (
     BOUNDED_RANGE,
     DISCRETE_GAUSSIAN,
+    DISCRETE_LAPLACE,
     EXCHANGED,
     GAUSSIAN,
     LAPLACE,
     MIXTURE,
     PURE,
+    RESPONSE_OF_MANY,
+    SYMMETRISED,
     ZERO_CONCENTRATED,
     Batches,
     Change,
@@ -98,10 +101,21 @@ def test_how_batches_are_drawn_is_told() -> None:
 
 def factor(family: str, parameter: int = 3, rate: Fraction = HALF, together: int = 1) -> Factor:
     lattice = Lattice(Fraction(9), 1, Fraction(2)) if family == DISCRETE_GAUSSIAN else None
-    return Factor(family, Fraction(parameter), rate, together, 7, lattice)
+    steps, many = (family == DISCRETE_LAPLACE) * 2, (family == RESPONSE_OF_MANY) * 5
+    return Factor(family, Fraction(parameter), rate, together, 7, lattice, steps=steps, categories=many)
 
 
-EVERY = (GAUSSIAN, LAPLACE, PURE, BOUNDED_RANGE, ZERO_CONCENTRATED, DISCRETE_GAUSSIAN)
+def test_on_a_batch_discrete_noise_counts_as_the_noise_that_dominates_it() -> None:
+    """Two steps of 3/2: the shift 3 + 9/16, twice that between two records; of others the pure loss counts."""
+    change = Change(1, True, Batches(None, 20, bounded=False, kept=True))
+    noise = changed(factor(DISCRETE_LAPLACE), change, Budget())
+    assert (noise.family, noise.base, noise.parameter) == (SYMMETRISED, LAPLACE, 2 * (3 + Fraction(9, 16)))
+    for family in (BOUNDED_RANGE, RESPONSE_OF_MANY):
+        assert changed(factor(family), change, Budget()) == changed(factor(PURE), change, Budget())
+
+
+PURE_ALONE = (BOUNDED_RANGE, DISCRETE_LAPLACE, RESPONSE_OF_MANY)
+EVERY = (GAUSSIAN, LAPLACE, PURE, *PURE_ALONE, ZERO_CONCENTRATED, DISCRETE_GAUSSIAN)
 
 
 @pytest.mark.parametrize("family", EVERY)
@@ -127,14 +141,14 @@ def test_normal_noise(change: Change, reach: int) -> None:
     assert changed(everywhere, change, Budget()) == everywhere._replace(parameter=Fraction(3 * reach))
 
 
-@pytest.mark.parametrize("family", [LAPLACE, PURE, BOUNDED_RANGE])
+@pytest.mark.parametrize("family", [LAPLACE, PURE, *PURE_ALONE])
 def test_pure_losses_of_all_releases_on_a_sample_are_exchanged(family: str) -> None:
     found = changed(factor(family, together=4), Change(1, replaced=True), Budget())
     assert found == factor(EXCHANGED, parameter=12)
 
 
 @pytest.mark.parametrize("replaced", [False, True])
-@pytest.mark.parametrize("family", [LAPLACE, PURE, BOUNDED_RANGE])
+@pytest.mark.parametrize("family", [LAPLACE, PURE, *PURE_ALONE])
 def test_pure_losses_of_several_records_go_by_their_mu(family: str, replaced: bool) -> None:
     """Φ(−μ/2) = 1/(1 + e^3) for one release, and twice that μ for four."""
     found = changed(factor(family, together=4), Change(2, replaced), Budget())

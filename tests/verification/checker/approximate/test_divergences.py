@@ -17,11 +17,14 @@ from certdp.verification.checker.approximate.factors import (
     ADD,
     BOUNDED_RANGE,
     DIRECTIONS,
+    DISCRETE_LAPLACE,
     FAMILIES,
     GAUSSIAN,
     LAPLACE,
     PURE,
     REMOVE,
+    RESPONSE_OF_MANY,
+    TWO_RECORDS,
     Factor,
 )
 from certdp.verification.checker.intervals import INFINITY, MINUS_INFINITY, ONE, ZERO, Arithmetic, Interval
@@ -118,6 +121,52 @@ def test_the_divergence_of_responses_is_the_sum_over_their_outputs(
             pairs = (pair if direction == REMOVE else pair[::-1] for pair in outputs(factor))
             truth = mpmath.fsum(max(first - grown * second, 0) for first, second in pairs)
             assert_encloses(delta_of_one([factor], Fraction(epsilon), direction, FINE), truth)
+
+
+def laws(factor: Factor) -> Iterable[tuple[Any, Any]]:
+    """Probabilities of each output with the record, where it is drawn for certain, and without it."""
+    loss = real(factor.parameter)
+    if factor.family == DISCRETE_LAPLACE:
+        u = loss / factor.steps
+        share, reach = (1 - mpmath.exp(-u)) / (1 + mpmath.exp(-u)), int(110 / u) + 1
+        for y in range(-reach, reach + factor.steps + 1):
+            yield share * mpmath.exp(-u * abs(y - factor.steps)), share * mpmath.exp(-u * abs(y))
+        return
+    if factor.family == TWO_RECORDS:  # one has the ratio e^e where the other has e^-e
+        rare = 1 / (1 + mpmath.exp(loss))
+        shares = rare, 1 - 2 * rare, rare
+        ratios = mpmath.exp(loss), mpmath.exp(-loss), mpmath.exp(-loss)
+        yield from ((share * a, share * b) for share, a, b in zip(shares, ratios, ratios[::-1], strict=True))
+        return
+    rare = 1 / (mpmath.exp(loss) + factor.categories - 1)
+    often = mpmath.exp(loss) * rare
+    yield from ((often, rare), (rare, often), *[(rare, rare)] * (factor.categories - 2))
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("rate", ["1", "1/3", "1/100"])
+@pytest.mark.parametrize(
+    "factor",
+    [
+        Factor(DISCRETE_LAPLACE, Fraction(6, 5), Fraction(1), 1, 1, steps=3),
+        Factor(DISCRETE_LAPLACE, Fraction(4), Fraction(1), 1, 1, steps=2),
+        Factor(RESPONSE_OF_MANY, Fraction(3, 2), Fraction(1), 1, 1, categories=3),
+        Factor(RESPONSE_OF_MANY, Fraction(4), Fraction(1), 1, 1, categories=7),
+        Factor(TWO_RECORDS, Fraction(4, 5), Fraction(1), 1, 1),
+    ],
+)
+def test_the_divergence_of_finite_laws_is_the_sum_over_their_outputs(factor: Factor, rate: str, direction: str) -> None:
+    factor = factor._replace(rate=Fraction(rate))
+    for epsilon in ("0", "1/10", "1", "39/10"):
+        with mp.workprec(200):
+            q, grown = real(factor.rate), mpmath.exp(real(Fraction(epsilon)))
+            pairs = [((1 - q) * absent + q * present, absent) for present, absent in laws(factor)]
+            ordered = [pair if direction == REMOVE else pair[::-1] for pair in pairs]
+            truth = mpmath.fsum(max(first - grown * second, 0) for first, second in ordered)
+            assert_encloses(delta_of_one([factor], Fraction(epsilon), direction, FINE), truth)
+        for several in (factor._replace(samples=2), factor._replace(together=2)):
+            with pytest.raises(Refused, match="one release"):
+                delta_of_one([several], Fraction(epsilon), direction, FINE)
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)

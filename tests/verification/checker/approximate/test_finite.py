@@ -14,15 +14,25 @@ from mpmath import mp
 
 from certdp.verification.checker.approximate.factors import (
     BOUNDED_RANGE,
+    DISCRETE_LAPLACE,
     EXCHANGED,
     FAMILIES,
     GAUSSIAN,
     LAPLACE,
     PURE,
+    RESPONSE_OF_MANY,
     ZERO_CONCENTRATED,
     Factor,
 )
-from certdp.verification.checker.approximate.finite import MOST_CELLS, Outcome, exchanged_loss, outcomes, outcomes_of
+from certdp.verification.checker.approximate.finite import (
+    MOST_CELLS,
+    Outcome,
+    exchanged_loss,
+    laplace,
+    outcomes,
+    outcomes_of,
+    pure,
+)
 from certdp.verification.checker.intervals import Arithmetic
 from certdp.verification.checker.verdict import Refused
 
@@ -195,3 +205,93 @@ def test_for_which_releases_a_finite_pair_is_known() -> None:
         with pytest.raises(Refused, match=f"loss distribution of {family} releases"):
             outcomes_of(factor, cells)
     assert {GAUSSIAN, ZERO_CONCENTRATED} == set(FAMILIES) - known.keys()
+
+
+def steps_apart(steps: int, unit: str, rate: str = "1") -> Factor:
+    return Factor(DISCRETE_LAPLACE, steps * Fraction(unit), Fraction(rate), 1, 1, steps=steps)
+
+
+def response(loss: str, categories: int, rate: str = "1") -> Factor:
+    return Factor(RESPONSE_OF_MANY, Fraction(loss), Fraction(rate), 1, 1, categories=categories)
+
+
+@pytest.mark.parametrize("rate", ["1", "1/3"])
+@pytest.mark.parametrize(("steps", "unit"), [(1, "3/10"), (2, "5"), (7, "1/14")])
+def test_discrete_noise_has_the_losses_of_its_lattice_points(steps: int, unit: str, rate: str) -> None:
+    """Point by point, those beyond the places of both added up."""
+    with mp.workprec(300):
+        u, q = real(Fraction(unit)), real(Fraction(rate))
+        share, reach = (1 - mpmath.exp(-u)) / (1 + mpmath.exp(-u)), int(260 / float(Fraction(unit)))
+        masses = dict.fromkeys(range(-steps, steps + 1, 2), mpmath.mpf(0))
+        for y in range(-reach, reach + steps + 1):
+            masses[abs(y) - abs(y - steps)] += share * mpmath.exp(-u * abs(y))
+        found = outcomes(steps_apart(steps, unit, rate), 0, FINE)
+        assert len(found) == outcomes_of(steps_apart(steps, unit, rate), 0) == steps + 1
+        for outcome, (moved, mass) in zip(found, masses.items(), strict=True):
+            assert_enclosed(outcome, mass, mpmath.log(1 - q + q * mpmath.exp(u * moved)))
+
+
+@pytest.mark.parametrize("rate", ["1", "1/3"])
+@pytest.mark.parametrize(("loss", "categories"), [("1/5", 2), ("1", 3), ("4", 9), ("1/2", 2**53)])
+def test_responses_over_many_categories_tell_one_of_two_or_any_of_the_rest(
+    loss: str, categories: int, rate: str
+) -> None:
+    with mp.workprec(300):
+        grown, q = mpmath.exp(real(Fraction(loss))), real(Fraction(rate))
+        rare = 1 / (grown + categories - 1)
+        found = outcomes(response(loss, categories, rate), 0, FINE)
+        assert outcomes_of(response(loss, categories, rate), 0) == 3
+        for outcome, mass, ratio in zip(
+            found, (rare, (categories - 2) * rare, grown * rare), (grown, 1, 1 / grown), strict=True
+        ):
+            if mass:
+                assert_enclosed(outcome, mass, mpmath.log(1 - q + q * ratio))
+            else:
+                assert outcome.mass.lo == outcome.mass.hi == mpmath.libmp.fzero
+
+
+def divergence(found: list[Outcome], epsilon: Any) -> Any:
+    """What the outcomes tell apart, from below."""
+    told = (mp.make_mpf(mass.lo) * (mpmath.exp(mp.make_mpf(loss.lo)) - mpmath.exp(epsilon)) for mass, loss in found)
+    return mpmath.fsum(max(part, 0) for part in told)
+
+
+@pytest.mark.parametrize(
+    "factor", [steps_apart(1, "3/10"), steps_apart(4, "2"), steps_apart(9, "1/9"), response("1", 3), response("3", 40)]
+)
+def test_what_dominates_finite_laws(factor: Factor) -> None:
+    """At every eps, by closed forms: Laplace noise has 1 - e^((eps - s)/2), a response (e^s - e^eps)/(1 + e^s)."""
+    noise, told = laplace(factor), pure(factor)
+    assert (noise.family, told.family) == (LAPLACE if factor.steps else RESPONSE_OF_MANY, PURE)
+    assert told.parameter == factor.parameter
+    assert not factor.steps or (noise.steps, told.steps) == (0, 0)
+    with mp.workprec(300):
+        s = real(factor.parameter)
+        for k in range(60):
+            epsilon = s * k / 59
+            truth = divergence(outcomes(factor, 0, FINE), epsilon)
+            assert truth <= (mpmath.exp(s) - mpmath.exp(epsilon)) / (1 + mpmath.exp(s)) + mpmath.mpf(2) ** -180
+            if factor.steps:
+                above = 1 - mpmath.exp((epsilon - real(noise.parameter)) / 2)
+                assert truth <= above <= truth + (real(noise.parameter) - s) + real(factor.parameter) / factor.steps
+
+
+def test_nothing_dominates_other_families_so() -> None:
+    for family in (*FAMILIES, EXCHANGED):
+        factor = Factor(family, Fraction(2), Fraction(1, 3), 2, 5)
+        assert laplace(factor) == factor
+        assert pure(factor) == (factor._replace(family=PURE) if family == BOUNDED_RANGE else factor)
+    still = Factor(DISCRETE_LAPLACE, Fraction(0), Fraction(1, 3), 1, 5)
+    assert laplace(still) == still
+
+
+def test_finite_laws_of_several_releases_on_a_sample_and_of_very_many_steps_are_not_listed() -> None:
+    most = steps_apart(MOST_CELLS, "1/100")
+    assert outcomes_of(most, 0) == MOST_CELLS + 1
+    for factor in (
+        steps_apart(MOST_CELLS + 1, "1/100"),
+        steps_apart(3, "1")._replace(together=2),
+        response("1", 3)._replace(together=2),
+    ):
+        with pytest.raises(Refused, match=f"loss distribution of {factor.family} releases"):
+            outcomes_of(factor, 7)

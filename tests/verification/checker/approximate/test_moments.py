@@ -18,11 +18,13 @@ from certdp.verification.checker.approximate.factors import (
     BOUNDED_RANGE,
     DIRECTIONS,
     DISCRETE_GAUSSIAN,
+    DISCRETE_LAPLACE,
     FAMILIES,
     GAUSSIAN,
     LAPLACE,
     PURE,
     REMOVE,
+    RESPONSE_OF_MANY,
     ZERO_CONCENTRATED,
     Factor,
 )
@@ -222,3 +224,36 @@ def test_moments_of_losses_in_an_interval(length: str, order: str) -> None:
 
 
 LONG = {("1/10", "40"), ("2", "40"), ("9", "2"), ("9", "40"), ("9", "5/4")}
+
+
+# Finite laws.
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("order", ["3/2", "2", "5", "61/8"])
+@pytest.mark.parametrize("rate", ["1", "1/10"])
+def test_moments_of_finite_laws_are_the_sums_over_their_outputs(rate: str, order: str, direction: str) -> None:
+    steps = Factor(DISCRETE_LAPLACE, Fraction(6, 5), Fraction(rate), 1, 4, steps=3)
+    many = Factor(RESPONSE_OF_MANY, Fraction(3, 2), Fraction(rate), 1, 4, categories=5)
+    alpha = Fraction(order)
+    with mp.workprec(200):
+        q, power = real(Fraction(rate)), real(alpha if direction == REMOVE else 1 - alpha)
+        u, grown = mpmath.mpf(2) / 5, mpmath.exp(mpmath.mpf(3) / 2)
+        places = range(-600, 601)
+        of_steps = [
+            (mpmath.tanh(u / 2) * mpmath.exp(-u * abs(y)), mpmath.exp(u * (abs(y) - abs(y - 3)))) for y in places
+        ]
+        of_many = [(1 / (grown + 4), grown), (3 / (grown + 4), 1), (grown / (grown + 4), 1 / grown)]
+        for factor, law in ((steps, of_steps), (many, of_many)):
+            truth = 4 * mpmath.log(mpmath.fsum(mass * (1 - q + q * ratio) ** power for mass, ratio in law))
+            found = upper(factor, alpha, direction)
+            assert truth * (1 - mpmath.mpf(2) ** -150) <= found <= truth * (1 + mpmath.mpf(2) ** -150)
+
+
+def test_moments_of_finite_laws_cost_their_outcomes() -> None:
+    for steps in (2, 1000):
+        budget = Budget()
+        before = budget.left
+        factor = Factor(DISCRETE_LAPLACE, Fraction(1), Fraction(1), 1, 1, steps=steps)
+        Moments(FINE, budget).total([factor], Fraction(2), REMOVE)
+        assert before - budget.left == 400_000 + 120_000 * (steps + 1)

@@ -13,7 +13,14 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from certdp.accounting.enclosures import Enclosure
-from certdp.accounting.pairs import GaussianPair, LaplacePair, Pair, RandomisedResponsePair, bounded_range_pair
+from certdp.accounting.pairs import (
+    DiscreteLaplacePair,
+    GaussianPair,
+    LaplacePair,
+    Pair,
+    RandomisedResponsePair,
+    bounded_range_pair,
+)
 from certdp.verification.checker.approximate.factors import FAMILIES, REMOVE, Factor
 from certdp.verification.checker.approximate.moments import Moments
 from certdp.verification.checker.approximate.notions import concentration, gaussian_square
@@ -73,6 +80,26 @@ def test_no_divergence_exceeds_rho_times_its_order(
     rho = upper_end(concentration(released, ARITHMETIC))
     limit = Moments(ARITHMETIC).total([released], order, REMOVE)
     if rate == 1:  # else what is known of a divergence may be above rho·order
+        assert Fraction(upper_end(limit)) <= rho * order * (order - 1) * (1 + Fraction(1, 2**60))
+
+
+@given(st.integers(1, 40), st.fractions(Fraction(1, 50), 4, max_denominator=50), st.integers(1, 9))
+def test_rho_of_discrete_noise_is_its_divergence_and_exceeds_that_of_every_order(
+    steps: int, unit: Fraction, samples: int
+) -> None:
+    released = Factor("discrete-laplace", steps * unit, Fraction(1), 1, samples, steps=steps)
+    rho = upper_end(concentration(released, ARITHMETIC))
+    known = DiscreteLaplacePair(Enclosure.of(unit), Enclosure.of(steps)).zero_concentrated * samples
+    assert known.lower <= rho <= known.upper * (1 + Fraction(1, 10**9))
+    with mpmath.workprec(200):
+        u = mpmath.mpf(unit.numerator) / unit.denominator
+        share = mpmath.tanh(u / 2)
+        reach = math.ceil(80 / float(unit))
+        laws = [(abs(y - steps), abs(y)) for y in range(-reach, reach + steps + 1)]
+        first = mpmath.fsum(share * mpmath.exp(-u * a) * u * (b - a) for a, b in laws)
+        assert abs(samples * first - float(rho)) <= 1e-9 * float(rho)
+    for order in (Fraction(9, 8), Fraction(2), Fraction(7), Fraction(60)):
+        limit = Moments(ARITHMETIC).total([released], order, REMOVE)
         assert Fraction(upper_end(limit)) <= rho * order * (order - 1) * (1 + Fraction(1, 2**60))
 
 

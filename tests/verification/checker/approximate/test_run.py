@@ -13,7 +13,16 @@ from certdp.verification.checker import Budget, check
 from certdp.verification.checker.approximate import claims, run
 from certdp.verification.checker.approximate.changes import ONE_RECORD
 from certdp.verification.checker.approximate.cover import Corner
-from certdp.verification.checker.approximate.factors import DISCRETE_GAUSSIAN, Factor, Lattice
+from certdp.verification.checker.approximate.factors import (
+    DISCRETE_GAUSSIAN,
+    DISCRETE_LAPLACE,
+    LAPLACE,
+    PURE,
+    RESPONSE_OF_MANY,
+    Factor,
+    Lattice,
+)
+from certdp.verification.checker.approximate.finite import MOST_CELLS
 from certdp.verification.checker.approximate.methods import METHODS
 from certdp.verification.checker.domain import Domain
 from certdp.verification.checker.verdict import Refused
@@ -145,6 +154,42 @@ def test_releases_and_coordinates_are_from_1_to_2_to_53(value: int, admitted: bo
             shape(stated, "certificate")
 
 
+STEPS = {"family": DISCRETE_LAPLACE, "relation": "add-remove", "unit": "2/7"}
+MANY = {"family": RESPONSE_OF_MANY, "relation": "replace", "categories": 3}
+
+
+@pytest.mark.parametrize(
+    ("stated", "reason"),
+    [
+        (STEPS, None),
+        ({**STEPS, "unit": "0"}, "unit must be above 0"),
+        ({**STEPS, "unit": "-2/7"}, "unit must be above 0"),
+        ({**STEPS, "unit": 1}, "unit must be"),
+        ({**STEPS, "categories": 3}, "missing or unknown keys"),
+        ({**STEPS, "family": LAPLACE}, "missing or unknown keys"),
+        (MANY, None),
+        ({**MANY, "categories": 2}, None),
+        ({**MANY, "categories": 1}, rf"must be an integer in \[2, {MOST}\]"),
+        ({**MANY, "categories": MOST}, None),
+        ({**MANY, "categories": MOST + 1}, rf"must be an integer in \[2, {MOST}\]"),
+        ({**MANY, "categories": "3"}, "must be an integer"),
+        ({**MANY, "categories": 3.0}, "must be an integer"),
+        ({**MANY, "unit": "1"}, "missing or unknown keys"),
+        ({**MANY, "family": PURE}, "missing or unknown keys"),
+        ({key: MANY[key] for key in ("family", "relation")}, "missing or unknown keys"),
+    ],
+)
+def test_what_a_family_states_beside_its_parameter(stated: dict[str, Any], reason: str | None) -> None:
+    def read() -> None:
+        run._loss({**stated, "parameter": number(1)}, "parts[0].loss")
+
+    if reason is None:
+        read()
+        return
+    with pytest.raises(Refused, match=reason):
+        read()
+
+
 @pytest.mark.parametrize("stated", [None, [], "gaussian", 3, True], ids=str)
 def test_a_loss_is_an_object(stated: Any) -> None:
     with pytest.raises(Refused, match="parts must be an object"):
@@ -270,11 +315,46 @@ def test_a_lattice_counts_standard_deviations() -> None:
         factor = run._factor(part(loss={**LATTICE, "spread": spread}), corner)
         lattice = Lattice(Fraction(5), 1, Fraction(spread))
         square = Fraction(9, 5)
+        part_of_a_step = corner._replace(parameters=(Fraction(399, 100),))
+        assert run._factor(part(loss={**LATTICE, "spread": spread}), part_of_a_step) == factor
+        longer = run._factor(part(loss={**LATTICE, "spread": spread, "dimension": None}), part_of_a_step)
+        assert longer.parameter**2 >= Fraction(399, 100) ** 2 / 5
         assert square <= factor.parameter**2 <= square * (1 + Fraction(1, 2**185))
         assert factor == Factor(DISCRETE_GAUSSIAN, factor.parameter, Fraction(1, 2), 1, 10, lattice)
     for spread in ("0", "1/2", "999999/1000000"):
         with pytest.raises(Refused, match="the spread of a loss must be at least 1"):
             run._factor(part(loss={**LATTICE, "spread": spread}), corner)
+
+
+@pytest.mark.parametrize(
+    ("parameter", "steps"),
+    [("0", 0), ("99/100", 0), ("1", 1), ("399/100", 3), ("4", 4), (str(MOST_CELLS), MOST_CELLS)],
+)
+def test_of_steps_the_whole_part_counts(parameter: str, steps: int) -> None:
+    stated = part(loss=STEPS)
+    factor = run._factor(stated, Corner((Fraction(parameter),), Fraction(1)))
+    whole = steps * Fraction(2, 7)
+    assert whole <= factor.parameter <= whole * (1 + Fraction(1, 2**190))
+    assert factor == Factor(DISCRETE_LAPLACE, factor.parameter, Fraction(1), 1, 10, steps=steps)
+    assert factor.null == (not steps)
+
+
+@pytest.mark.parametrize(("steps", "resample", "rate"), [(3, "once", "1/2"), (MOST_CELLS + 1, "each", "1")])
+def test_of_too_many_steps_and_of_several_releases_on_a_sample_noise_counts(
+    steps: int, resample: str, rate: str
+) -> None:
+    factor = run._factor(part(loss=STEPS, resample=resample), Corner((Fraction(steps),), Fraction(rate)))
+    shift = steps * Fraction(2, 7) + Fraction(1, 49)
+    assert shift <= factor.parameter <= shift * (1 + Fraction(1, 2**190))
+    together, samples = (10, 1) if resample == "once" else (1, 10)
+    assert factor == Factor(LAPLACE, factor.parameter, Fraction(rate), together, samples)
+
+
+def test_responses_keep_their_categories_but_together_on_a_sample() -> None:
+    corner = Corner((Fraction(3),), Fraction(1, 2))
+    found = run._factor(part(loss=MANY), corner)
+    assert found == Factor(RESPONSE_OF_MANY, Fraction(3), Fraction(1, 2), 1, 10, categories=3)
+    assert run._factor(part(loss=MANY, resample="once"), corner) == Factor(PURE, Fraction(3), Fraction(1, 2), 10, 1)
 
 
 @pytest.mark.parametrize(
