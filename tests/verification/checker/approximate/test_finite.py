@@ -21,6 +21,7 @@ from certdp.verification.checker.approximate.factors import (
     LAPLACE,
     PURE,
     RESPONSE_OF_MANY,
+    TWO_RECORDS,
     ZERO_CONCENTRATED,
     Factor,
 )
@@ -250,6 +251,18 @@ def test_responses_over_many_categories_tell_one_of_two_or_any_of_the_rest(
                 assert outcome.mass.lo == outcome.mass.hi == mpmath.libmp.fzero
 
 
+@pytest.mark.parametrize("rate", ["1", "1/3"])
+def test_two_records_lose_twice_as_much_nothing_or_the_opposite(rate: str) -> None:
+    loss = Fraction(4, 5)
+    with mp.workprec(300):
+        growth, q = mpmath.exp(real(loss)), real(Fraction(rate))
+        rare = 1 / (1 + growth)
+        cases = ((rare / growth, growth**2), ((1 - 2 * rare) / growth, 1), (rare * growth, growth**-2))
+        found = outcomes(Factor(TWO_RECORDS, loss, Fraction(rate), 1, 1), 0, FINE)
+        for outcome, (mass, ratio) in zip(found, cases, strict=True):
+            assert_enclosed(outcome, mass, mpmath.log(1 - q + q * ratio))
+
+
 def divergence(found: list[Outcome], epsilon: Any) -> Any:
     """What the outcomes tell apart, from below."""
     told = (mp.make_mpf(mass.lo) * (mpmath.exp(mp.make_mpf(loss.lo)) - mpmath.exp(epsilon)) for mass, loss in found)
@@ -265,6 +278,7 @@ def test_what_dominates_finite_laws(factor: Factor) -> None:
     assert (noise.family, told.family) == (LAPLACE if factor.steps else RESPONSE_OF_MANY, PURE)
     assert told.parameter == factor.parameter
     assert not factor.steps or (noise.steps, told.steps) == (0, 0)
+    assert not factor.steps or noise.parameter == factor.parameter + (factor.parameter / factor.steps) ** 2 / 4
     with mp.workprec(300):
         s = real(factor.parameter)
         for k in range(60):
