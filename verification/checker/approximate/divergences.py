@@ -93,7 +93,7 @@ def _sampled(factor: Factor, epsilon: Fraction, direction: str, arithmetic: Arit
     """Enclose the delta of one release on a sample."""
     level, rate = arithmetic.rational(epsilon), arithmetic.rational(factor.rate)
     if factor.family in FINITE:
-        return _told(factor, level, direction, arithmetic)
+        return _summed(factor, level, direction, arithmetic)
     if not factor.sampled:
         return _delta(factor, level, arithmetic)
     if direction == REMOVE:
@@ -109,7 +109,7 @@ def _sampled(factor: Factor, epsilon: Fraction, direction: str, arithmetic: Arit
     return arithmetic.multiply(arithmetic.multiply(rate, shrunk), _delta(factor, before, arithmetic))
 
 
-def _told(factor: Factor, epsilon: Interval, direction: str, arithmetic: Arithmetic) -> Interval:
+def _summed(factor: Factor, epsilon: Interval, direction: str, arithmetic: Arithmetic) -> Interval:
     """Enclose the delta of one release, summed over its outcomes: Q(M/Q - e^eps)+, or Q(1 - e^eps·M/Q)+ for add."""
     total = NOTHING
     for mass, loss in outcomes(factor, 0, arithmetic):
