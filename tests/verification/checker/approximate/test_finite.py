@@ -10,7 +10,7 @@ import mpmath
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mpmath import mp
+from mpmath import libmp, mp
 
 from certdp.verification.checker.approximate.factors import (
     BOUNDED_RANGE,
@@ -248,7 +248,7 @@ def test_responses_over_many_categories_tell_one_of_two_or_any_of_the_rest(
             if mass:
                 assert_enclosed(outcome, mass, mpmath.log(1 - q + q * ratio))
             else:
-                assert outcome.mass.lo == outcome.mass.hi == mpmath.libmp.fzero
+                assert outcome.mass.lo == outcome.mass.hi == libmp.fzero
 
 
 @pytest.mark.parametrize("rate", ["1", "1/3"])
