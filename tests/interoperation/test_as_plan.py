@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certdp import check
+from certdp import certificate, check
 from certdp.accounting.errors import InvalidValue
+from certdp.accounting.relations import REPLACE, ZERO_OUT, Change
 from certdp.accounting.units import Delta, Epsilon
 from certdp.interoperation import (
     Composed,
@@ -63,6 +64,28 @@ def test_a_plan_costs_what_its_event_costs(event: Composed) -> None:
     assert (stated.lower or 0.0) <= described.upper
 
 
+@pytest.mark.parametrize(
+    ("event", "relation"),
+    [
+        (Gaussian(2), REPLACE),
+        (SelfComposed(PoissonSampled(Fraction(1, 10), Gaussian(2)), 5), REPLACE),
+        (SelfComposed(PoissonSampled(Fraction(1, 10), Gaussian(2)), 5), ZERO_OUT),
+        (PoissonSampled(Fraction(1, 10), Laplace(1)), ZERO_OUT),
+        (SelfComposed(RandomisedResponse("0.5", 3), 10), REPLACE),
+    ],
+    ids=str,
+)
+def test_a_plan_about_another_change_costs_what_its_event_costs(event: Event, relation: Change) -> None:
+    described = event.run(relation).epsilon(Delta("1e-5")).epsilon
+    plan = plan_of(event, relation)
+    stated = plan.epsilon(Delta("1e-5"))
+    assert plan.relation == relation
+    assert described.upper == pytest.approx(stated.epsilon.upper, rel=1e-9)
+    found = certificate(plan, stated)
+    assert found.epsilon == pytest.approx(described.upper, rel=1e-6)
+    assert relation.name in str(check(found.content))
+
+
 def test_equal_releases_are_put_together() -> None:
     step = PoissonSampled(HALF, Gaussian(2))
     plan = plan_of(Composed([step, Laplace(1), SelfComposed(step, 5), SelfComposed(Laplace(1), 2)]))
@@ -78,7 +101,8 @@ REFUSED: dict[str, tuple[Event, str]] = {
     "no noise": (Gaussian(0), "Gaussian, Laplace or discrete Laplace noise"),
     "nothing private": (NonPrivate(), "Gaussian, Laplace or discrete Laplace noise"),
     "a curve": (ZeroConcentrated(1), "Gaussian, Laplace or discrete Laplace noise"),
-    "answers": (RandomisedResponse("0.5", 2), "Gaussian, Laplace or discrete Laplace noise"),
+    "answers of the absent": (RandomisedResponse("0.5", 2), "which randomised-response covers"),
+    "honest answers": (RandomisedResponse(0, 2), "or randomised response"),
     "two kinds on one sample": (PoissonSampled(HALF, Composed([Gaussian(1), Laplace(1)])), "of one kind"),
     "samples of one sample": (PoissonSampled(HALF, SelfComposed(PoissonSampled(HALF, Gaussian(1)), 2)), "of one kind"),
     "nothing": (Composed([NoOp(), PoissonSampled(0, Laplace(1))]), "releases something"),

@@ -12,7 +12,7 @@ from attrs import field, frozen
 from ..accounting.derivation import Assumption
 from ..accounting.errors import InvalidValue
 from ..accounting.notions import Bound
-from ..accounting.relations import ADD_REMOVE, Change
+from ..accounting.relations import Change
 from ..interoperation.peer_files import PeerRun, described_by, read_peer_file
 from ..interoperation.proven_claims import certified_event
 from ..runs.calibration import Budget
@@ -104,7 +104,4 @@ def _of_plan(path: Path, relation: Change, admission: Admission) -> DescribedRun
 
 
 def _of_event(peer: PeerRun, relation: Change, claimed: Budget | Bound, upper: float) -> Certified:
-    if relation != ADD_REMOVE:
-        remedy = "There is no kind of certificate yet for others"
-        raise InvalidValue("relation", relation.name, ADD_REMOVE.name, remedy)
-    return certified_event(peer.event, claimed, upper, peer.assumptions)
+    return certified_event(peer.event, claimed, upper, peer.assumptions, relation)

@@ -12,12 +12,13 @@ from attrs import evolve, frozen
 from ..accounting.errors import InvalidValue
 from ..accounting.norms import Norm
 from ..accounting.provenance import Public
-from ..accounting.relations import Record
+from ..accounting.relations import ADD_REMOVE, Change, Record
 from ..accounting.sampling.domains import NormBall
 from ..accounting.sampling.releases import ResampleEach, SampleOnce
 from ..mechanisms.discrete_laplace import DiscreteLaplace as DiscreteLaplaceSum
 from ..mechanisms.gaussian_sum import GaussianSum
 from ..mechanisms.laplace_sum import LaplaceSum
+from ..mechanisms.randomised_response import RandomisedResponse as Responses
 from ..plugins.contract import Mechanism, Sampler
 from ..runs.plan import Plan
 from ..runs.sampled import SampledRun
@@ -25,7 +26,17 @@ from ..samplers.full import Full
 from ..samplers.poisson import Poisson
 from ..samplers.truncated_poisson import TruncatedPoisson
 from .batch_events import TruncatedSubsampledGaussian
-from .events import Composed, DiscreteLaplace, Event, Gaussian, Laplace, NoOp, PoissonSampled, SelfComposed
+from .events import (
+    Composed,
+    DiscreteLaplace,
+    Event,
+    Gaussian,
+    Laplace,
+    NoOp,
+    PoissonSampled,
+    RandomisedResponse,
+    SelfComposed,
+)
 
 MOST_PARTS = 10_000
 """Parts of a plan that an event is written as."""
@@ -61,20 +72,27 @@ class _Releases:
         return Full() if self.rate == 1 else Poisson(rate=Public(self.rate))
 
 
-def plan_of(event: Event) -> Plan[Record]:
-    """The releases of an event under add/remove, as a plan; equal ones are put together.
+def plan_of(event: Event, relation: Change = ADD_REMOVE) -> Plan[Record]:
+    """The releases of an event, as a plan; equal ones are put together.
 
     A record contributes a vector of ℓ1 norm at most 1 where noise is Laplace or discrete Laplace.
 
+    Args:
+        event: what another tool described.
+        relation: the change of the data that the plan protects against.
+
     Raises:
         InvalidValue: for what is no noise of a built-in mechanism, releases of several kinds on one sample, samples of
-            one sample, an event that releases nothing, and more than 10,000 parts.
+            one sample, an event that releases nothing, more than 10,000 parts, and a relation under which a mechanism
+            or a sampler is not known, such as add/remove for randomised response.
     """
     found: Counter[_Releases] = Counter()
     for releases in _releases(event):
         found[evolve(releases, samples=1)] += releases.samples
     parts = [
-        part for releases, samples in found.items() for part in _parts(evolve(releases, samples=samples), len(found))
+        part
+        for releases, samples in found.items()
+        for part in _parts(evolve(releases, samples=samples), len(found), relation)
     ]
     if not parts:
         raise InvalidValue("event", event.name, "an event that releases something")
@@ -137,19 +155,27 @@ def _mechanism(event: Event) -> tuple[Mechanism, NormBall | None]:
             # in units of the sensitivity, so that every part has the same domain
             scale, granularity = Public(1 / (parameter * moved)), Public(Fraction(1, moved))
             return DiscreteLaplaceSum(scale=scale, granularity=granularity), _BALL
+        case RandomisedResponse(noise_parameter=noise, num_buckets=many) if noise and many > 1:
+            return Responses(noise=Public(noise), categories=Public(many)), None
     raise InvalidValue(
         "event",
         str(event),
-        "Gaussian, Laplace or discrete Laplace noise, sampled and composed",
+        "Gaussian, Laplace or discrete Laplace noise, or randomised response, sampled and composed",
         "There is no plan of such releases: ask the event's own run, event.run()",
     )
 
 
-def _parts(releases: _Releases, others: int) -> Iterator[SampledRun[Any]]:
+def _parts(releases: _Releases, others: int, relation: Change) -> Iterator[SampledRun[Any]]:
     once = releases.together == 1 or releases.rate == 1
     several = 1 if once else releases.samples
     if several + others > MOST_PARTS:
         raise InvalidValue("event", f"{several} samples with several releases each", f"at most {MOST_PARTS} parts")
     steps = ResampleEach(releases.together * releases.samples) if once else SampleOnce(releases.together)
     for _ in range(several):
-        yield SampledRun(mechanism=releases.mechanism, sampler=releases.sampler, releases=steps, domain=releases.domain)
+        yield SampledRun(
+            mechanism=releases.mechanism,
+            sampler=releases.sampler,
+            releases=steps,
+            domain=releases.domain,
+            relation=relation,
+        )

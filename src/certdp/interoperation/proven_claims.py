@@ -12,6 +12,7 @@ from ..accounting.derivation import REAL_VALUED_NOISE, Assumption
 from ..accounting.errors import InvalidType, InvalidValue
 from ..accounting.exact import Number
 from ..accounting.notions import Bound
+from ..accounting.relations import ADD_REMOVE, Change
 from ..accounting.units import Delta, Epsilon
 from ..runs.calibration import Budget
 from ..runs.certificates import Certified, certified_described, guarantee_certificate
@@ -92,10 +93,14 @@ def proven(
 
 
 def certified_event(
-    event: Event, claimed: Budget | Bound, upper: float, assumptions: Sequence[Assumption]
+    event: Event,
+    claimed: Budget | Bound,
+    upper: float,
+    assumptions: Sequence[Assumption],
+    relation: Change = ADD_REMOVE,
 ) -> Certified:
     """A certificate that the releases of an event keep what is claimed; all else as of `certified_described`."""
-    return certified_described(plan_of(event), claimed, upper, (*assumptions, REAL_VALUED_NOISE))
+    return certified_described(plan_of(event, relation), claimed, upper, (*assumptions, REAL_VALUED_NOISE))
 
 
 def _of_keys(run: KeyedRun, _: float) -> _Certificate:
