@@ -18,7 +18,7 @@ import numpy as np
 
 from . import types
 from .compile import READ, WRITE, Floats, bits, fma, from_bits, inlined, kernel
-from .elementary import exp, expm1mx, log, log1p
+from .elementary import exp, expm1, expm1mx, log, log1p
 from .sampled_gaussian import _log_mixture, _share
 
 MOST_NODES = 1 << 15
@@ -394,6 +394,35 @@ def _ratio(y: float, total: float, loss: Floats, weight: Floats, centre: float) 
     return -2.0 * real / total, 2.0 * imaginary / total
 
 
+@inlined
+def _add_logarithm(
+    times: float, a: float, b: float, hid: float, k: int, size: Floats, phase: Floats, error: Floats
+) -> None:
+    """Add n·log of 1 + a + ib, which is hid off at most (step 6)."""
+    moved = abs(a) + abs(b)
+    square = a * (2.0 + a) + b * b
+    if moved < 0.5:
+        r = 0.5 * log1p(square)
+        slip = 8.0 * _U * moved / (1.0 + square)
+    else:
+        r = 0.5 * log((1.0 + a) * (1.0 + a) + b * b + _SMALLEST)
+        slip = 8.0 * _U
+    left = exp(r)
+    if hid < 0.25 * left:
+        t = angle(b, 1.0 + a)
+        each = 1.2 * hid / left + slip + _U * (8.0 * abs(r) + 10.0 * abs(t))
+        size[k] += times * r
+        phase[k] += times * t
+        error[k] += times * each * _ROOM
+        error[k] += 2.0 * _U * (abs(size[k]) + abs(times * r) + abs(times * t))
+        error[k] += 2.0 * _U * abs(phase[k]) if phase[k] < math.inf else 0.0
+    else:
+        r = min(log(1.1 * (left + hid)), 0.0)
+        size[k] += times * r
+        error[k] += 10.0 * _U * (abs(size[k]) + abs(times * r))
+        phase[k] = math.inf
+
+
 @kernel(types.void, *[types.float64] * 6, READ, READ, types.float64, types.int64, types.int64, WRITE, WRITE, WRITE)
 def add_logarithms(
     times: float,
@@ -420,27 +449,58 @@ def add_logarithms(
         a, b = _ratio(y, total, loss, weight, centre)
         moved = abs(a) + abs(b)
         hid = (y * nu + hidden + moved * omega + 8.0 * _U * moved) * _ROOM
-        square = a * (2.0 + a) + b * b
-        if moved < 0.5:
-            r = 0.5 * log1p(square)
-            slip = 8.0 * _U * moved / (1.0 + square)
+        _add_logarithm(times, a, b, hid, k, size, phase, error)
+
+
+@kernel(types.void, *[types.float64] * 4, READ, READ, READ, WRITE, WRITE, WRITE)
+def mix_in(
+    weight: float,
+    slack: float,
+    offset: float,
+    step: float,
+    size: Floats,
+    phase: Floats,
+    error: Floats,
+    real: Floats,
+    imaginary: Floats,
+    hidden: Floats,
+) -> None:
+    """Add w·(e^(iy·offset)·φ − 1) of a part and what is hidden of it, at y = (k + 1)·step.
+
+    Args:
+        weight, slack: w, and how far it is off at most.
+        offset: m of the part less that of the mixture, within 2u relatively.
+        step: distance of the values y.
+        size, phase, error: log|φ| and arg φ of one release of the part, as `add_logarithms` leaves them.
+        real, imaginary, hidden: sums over the parts.
+    """
+    for k in range(size.size):
+        r, slip = size[k], error[k]
+        if slip < 0.125 and phase[k] < math.inf:
+            shift = (k + 1) * step * offset
+            theta = phase[k] + shift
+            sine, cosine = sine_cosine(0.5 * theta)
+            left, shrunk = exp(r), expm1(r)
+            a = shrunk * (1.0 - 2.0 * sine * sine) - 2.0 * sine * sine
+            b = left * (2.0 * sine * cosine)
+            moved = abs(a) + abs(b)
+            off = 1.7 * slip * left + _U * (30.0 * (abs(shrunk) + abs(theta)) + 8.0 * (abs(phase[k]) + abs(shift)))
         else:
-            r = 0.5 * log((1.0 + a) * (1.0 + a) + b * b + _SMALLEST)
-            slip = 8.0 * _U
-        left = exp(r)
-        if hid < 0.25 * left:
-            t = angle(b, 1.0 + a)
-            each = 1.2 * hid / left + slip + _U * (8.0 * abs(r) + 10.0 * abs(t))
-            size[k] += times * r
-            phase[k] += times * t
-            error[k] += times * each * _ROOM
-            error[k] += 2.0 * _U * (abs(size[k]) + abs(times * r) + abs(times * t))
-            error[k] += 2.0 * _U * abs(phase[k]) if phase[k] < math.inf else 0.0
-        else:
-            r = min(log(1.1 * (left + hid)), 0.0)
-            size[k] += times * r
-            error[k] += 10.0 * _U * (abs(size[k]) + abs(times * r))
-            phase[k] = math.inf
+            a, b, moved = -1.0, 0.0, 1.0
+            off = exp(r + slip) * _ROOM
+        real[k] += weight * a
+        imaginary[k] += weight * b
+        hidden[k] += (weight * off + slack * (moved + off) + 4.0 * _U * weight * moved) * _ROOM
+        hidden[k] += 2.0 * _U * (abs(real[k]) + abs(imaginary[k]))
+
+
+@kernel(types.void, types.float64, READ, READ, READ, WRITE, WRITE, WRITE)
+def add_logarithms_of(
+    times: float, real: Floats, imaginary: Floats, hidden: Floats, size: Floats, phase: Floats, error: Floats
+) -> None:
+    """Add n·log|φ|, n·arg φ and what is hidden of either, for φ = 1 + real + i·imaginary within `hidden`."""
+    for k in range(real.size):
+        _add_logarithm(times, real[k], imaginary[k], hidden[k], k, size, phase, error)
 
 
 @inlined

@@ -38,6 +38,7 @@ _FARTHEST = 320.0  # log A is kept within; differences stay within what exp hold
 _FINE = 1 / 128  # spacing over the scatter of log A
 _LAST = 1 / 4  # the last lattice costs no more where it is finer
 _RARELY, _COMMON = 2.0**-16, 1e-3
+_UNRESOLVED = 4.0  # cells that an atom, spread over lattice points, may fill
 _MOST_ERROR, _MOST_EXTRA, _MOST_MASS = 1e-4, 1e-3, 1.01
 
 
@@ -69,7 +70,7 @@ class Above:
 
     def scatter(self) -> float:
         """About half the width in which two thirds of log A lie."""
-        return _scatter(self.losses, self.masses)
+        return _scatter(self.losses, self.masses, self.spacing)
 
 
 @final
@@ -100,13 +101,18 @@ class Below:
 
     def scatter(self) -> float:
         """About half the width in which two thirds of log A lie."""
-        return _scatter(self.losses, self.masses)
+        return _scatter(self.losses, self.masses, self.spacing)
 
 
-def _scatter(losses: Floats, masses: Floats) -> float:
+def _scatter(losses: Floats, masses: Floats, spacing: float) -> float:
+    """About half the width in which two thirds lie; where that is one atom, the deviation."""
     below = np.cumsum(masses)
     low, high = losses[np.minimum(np.searchsorted(below, below[-1] * np.array([0.16, 0.84])), losses.size - 1)]
-    return float(high - low) / 2
+    if high - low > _UNRESOLVED * spacing:
+        return float(high - low) / 2
+    shares = masses / below[-1]
+    deviation = math.sqrt(float(shares @ (losses - float(shares @ losses)) ** 2))
+    return max(float(high - low) / 2, deviation)
 
 
 def _power_of_two(value: float) -> float:
@@ -348,7 +354,7 @@ def _mean_below(x: Below, y: Below, shares: tuple[Fraction, Fraction], last: boo
     total_x, total_y = (math.fsum(law.masses.tolist()) + law.zero for law in (x, y))
     infinite = one * x.infinite * total_y + other * y.infinite * total_x
     losses = np.asarray((base + 0.5 + np.arange(size)) * spacing, dtype=np.float64)
-    coarse = _coarseness(losses, masses, scale)
+    coarse = _coarseness(losses, masses, spacing, scale)
     groups = (np.arange(size) + base) >> coarse
     starts = np.flatnonzero(np.append(True, (groups[1:] != groups[:-1]) | (coarse[1:] != coarse[:-1])))
     error += 2 * float(2 ** int(coarse.max())) * _UNIT
@@ -374,12 +380,12 @@ def _differences(x_at: Indices, y_at: Indices, *, same: bool) -> tuple[int, int]
     return least, int(y_at.max() - x_at.min()) - least + 1
 
 
-def _coarseness(losses: Floats, masses: Floats, scale: float) -> Indices:
+def _coarseness(losses: Floats, masses: Floats, spacing: float, scale: float) -> Indices:
     """To what power of 2 lattice points are put together; it does not fall, and is 0 but for rare large values.
 
     A large mean is that of one large ratio, and varies with log A as that does.
     """
-    near = max(_scatter(losses, masses), scale * _RARELY)
+    near = max(_scatter(losses, masses, spacing), scale * _RARELY)
     there = scale * -np.expm1(-np.maximum(losses, 0.0))
     return np.floor(np.log2(np.maximum(there / near, 1.0))).astype(np.int64)
 
@@ -405,7 +411,7 @@ def _tidied(
     low, high = (low, high) if low <= high else (0, masses.size - 1)
     masses, losses = masses[low : high + 1], losses[low : high + 1]
     at = first + np.arange(low, high + 1)
-    coarse = _coarseness(losses, masses, scale)
+    coarse = _coarseness(losses, masses, spacing, scale)
     left = (at >> coarse) << coarse
     right = left + (1 << coarse)
     moved = at != left

@@ -15,8 +15,9 @@ from ..enclosures.arguments import order_above_one, probability
 from ..errors import InvalidType, InvalidValue
 from ..loss_distribution.cells import Cells, LossLaw
 from ..loss_distribution.combined import MixedLaw
+from ..loss_distribution.mixed_transforms import MixedTransform
 from ..relations import Direction
-from .laws import DeltaLaw, LossCells, PureLaw, RenyiEstimate, RenyiLaw
+from .laws import DeltaLaw, LossCells, LossTransform, PureLaw, RenyiEstimate, RenyiLaw
 from .pair import Pair, checked_pair
 
 Chances: TypeAlias = tuple[tuple[Enclosure, Pair], ...]
@@ -118,6 +119,15 @@ class PublicChance(Pair):
     def gaussian(self) -> Enclosure | None:
         """The largest μ of the parts: its normal pair dominates each."""
         return _greatest([pair.gaussian for _, pair in self.parts])
+
+    @property
+    def loss_transform(self) -> LossTransform | None:
+        """The moments of the privacy loss: the mixture of the parts'; None where a part has none."""
+        laws = [(chance, pair.loss_transform) for chance, pair in self.parts]
+        known = [(chance, law) for chance, law in laws if law is not None]
+        if len(known) < len(laws):
+            return None
+        return lambda direction: MixedTransform(tuple((chance, law(direction)) for chance, law in known))
 
     @property
     def loss_cells(self) -> LossCells | None:
