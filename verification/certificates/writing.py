@@ -110,7 +110,7 @@ class StatedRateStatement(RateStatement):
         }
 
     def ceiling(self, released_cost: Fraction) -> float:
-        """Return None: ψ is what the profile says of each record."""
+        """Give inf: ψ is what the profile says of each record."""
         return math.inf
 
 

@@ -1,7 +1,8 @@
 """The table of the mutation score: every module that states, checks or draws a number, with what guards it, or why not.
 
 The modules are found, not listed: all that lies in the folders of `SCOPE`. A module is scored where a rule names guards
-for it, or where the tests mirror it (`tests/<folder>/test_<module>.py`); or it is left out for a stated reason.
+for it, or where the tests mirror it (`tests/<folder>/test_<module>.py`, or its folder's name before its own); or it
+is left out for a stated reason.
 """
 
 from __future__ import annotations
@@ -199,10 +200,25 @@ RULES = (
     Rule("samplers.*", ("samplers/rates",), ("samplers",)),
     Rule("samplers.coreset", ("is/theorem-15-sensitivity", "is/lightweight-distribution", "is/coreset-size")),
     Rule("plugins.contract.*", (), ("plugins/contract", "mechanisms", "samplers")),
-    Rule("verification.checker*", (), ("verification/checker", "verification/checker/test_forgeries.py")),
-    Rule("verification.checker.likeness", (), ("verification/checker/test_likeness.py",)),
-    Rule("verification.checker.approximate.*", (), ("verification/certificates/test_approximate.py",)),
-    Rule("verification.checker.keyed.*", (), ("verification/certificates/test_keyed.py",)),
+    Rule("verification.checker*", (), ("verification/checker/test_forgeries.py",)),
+    Rule("verification.checker.homogeneous", (), ("verification/checker/test_checker_constrained.py",)),
+    Rule("verification.checker.options", (), ("verification/checker/test_forged_options.py",)),
+    Rule("verification.checker.approximate.cover", (), ("verification/checker/test_checker_domain.py",)),
+    Rule(
+        "verification.checker.approximate.*",
+        (),
+        (
+            "verification/checker/approximate/test_run.py",
+            "verification/checker/approximate/test_methods.py",
+            "verification/checker/test_checker_contour.py",
+            "verification/certificates/test_approximate.py",
+        ),
+    ),
+    Rule(
+        "verification.checker.keyed.*",
+        (),
+        ("verification/checker/test_checker_keyed.py", "verification/certificates/test_keyed.py"),
+    ),
     Rule("dpis.*", ("dpis/*",), ("dpis",)),
     Rule("queries.*", (), ("queries",)),
     Rule("weighted_sampling.*", (), ("weighted_sampling",)),
@@ -285,9 +301,10 @@ def guards_of(module: str) -> Guarded:
     """A module with the guards of all rules that name it, and with the tests that mirror it."""
     rules = [rule for rule in RULES if fnmatchcase(module, rule.modules)]
     folder, _, name = module.rpartition(".")
-    mirror = "/".join((*filter(None, folder.split(".")), f"test_{name}.py"))
+    path = tuple(filter(None, folder.split(".")))
+    mirrors = ["/".join((*path, f"test_{told}.py")) for told in (name, "_".join((*path[-1:], name)))]
     tests = tests_folder()
-    mirrored = [mirror] if tests is not None and (tests / mirror).is_file() else []
+    mirrored = [mirror for mirror in mirrors if tests is not None and (tests / mirror).is_file()]
     claims = [claim for rule in rules for claim in rule.claims]
     files = [*mirrored, *(test for rule in rules for test in rule.tests)]
     return Guarded(module, tuple(dict.fromkeys(claims)), tuple(dict.fromkeys(files)))

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from certdp.verification.checker.envelope import (
+    FORMAT,
     LARGEST_FILE,
     _refuse_deep,
     open_envelope,
     read_file,
     require_regular,
+    seal,
 )
 from certdp.verification.checker.verdict import Refused
 
@@ -104,3 +106,27 @@ def test_a_whole_number_has_at_most_17_digits() -> None:
     for number in (b"100000000000000000", b"9" * 5000):
         with pytest.raises(Refused, match="a number has more than 17 digits"):
             open_envelope(b'{"number": %b}' % number)
+
+
+@pytest.mark.parametrize("text", [b"[]", b'["digest"]', b'"digest"', b"7", b"null"])
+def test_what_is_no_object_is_no_certificate(text: bytes) -> None:
+    with pytest.raises(Refused, match="is not a JSON object with a digest"):
+        open_envelope(text)
+
+
+def test_what_is_nested_too_deeply_is_not_read() -> None:
+    with pytest.raises(Refused, match="nested too deeply"):
+        open_envelope(b"[" * 300 + b"]" * 300)
+
+
+def test_a_byte_beyond_ascii_is_refused() -> None:
+    with pytest.raises(Refused, match="a byte is not ASCII"):
+        open_envelope('{"digest": "\u00e9"}'.encode())
+
+
+@pytest.mark.parametrize("altered", [lambda text: text + b"\n", lambda text: text.replace(b":", b": ", 1)])
+def test_one_way_of_writing_is_the_certificate(altered: Callable[[bytes], bytes]) -> None:
+    text = seal({"format": FORMAT})
+    assert open_envelope(text) == {"format": FORMAT}
+    with pytest.raises(Refused, match="not the canonical form"):
+        open_envelope(altered(text))

@@ -20,6 +20,8 @@ from certdp.accounting.guarantees import for_groups
 from certdp.accounting.notions import APPROXIMATE, Approximate
 from certdp.verification.checker import Budget, check
 from certdp.verification.checker.approximate.claims import CLAIMS, _as_rational, _prove_rate, _times
+from certdp.verification.checker.approximate.factors import GAUSSIAN, PURE, Factor
+from certdp.verification.checker.approximate.notions import price_of_square
 from certdp.verification.checker.intervals import upper_end
 from certdp.verification.checker.verdict import Refused
 from tests.support.forgeries import Body, body_of, seal
@@ -162,6 +164,30 @@ def test_the_bayes_risk_follows_where_epsilon_is_no_larger_than_the_odds(prior: 
         if bound:
             with pytest.raises(Refused, match="does not follow"):
                 _prove_rate(rate("bayes-risk", str(prior), bound, epsilon, delta))
+
+
+def test_an_advantage_without_epsilon_is_delta_itself() -> None:
+    third = Fraction(1, 3)  # no binary number is that, nor any enclosure
+    _prove_rate(rate("membership-advantage", None, third, Fraction(0), third))
+    for epsilon, delta in ((Fraction(0), third + SMALL), (SMALL, third)):
+        with pytest.raises(Refused, match="does not follow"):
+            _prove_rate(rate("membership-advantage", None, third, epsilon, delta))
+
+
+@pytest.mark.parametrize(("kind", "number"), [("composed-zero-concentrated", "rho"), ("composed-gaussian", "mu")])
+@pytest.mark.parametrize("family", [GAUSSIAN, PURE])
+def test_each_part_of_a_sum_is_paid_for(kind: str, number: str, family: str) -> None:
+    part = Factor(family, Fraction(3), Fraction(1), together=1, samples=1)
+    paid = []
+    for parts in (1, 2, 5):
+        budget = Budget()
+        before = budget.left
+        CLAIMS[kind]({number: "100"}, None, Fraction(0), budget).prove([part] * parts, "add")
+        paid.append(before - budget.left)
+    assert paid == [paid[0], 2 * paid[0], 5 * paid[0]]
+    quantile = price_of_square(part) if number == "mu" else 0
+    assert paid[0] > quantile >= 0
+    assert paid[0] - quantile >= 100_000  # a square root and a logarithm at 192 bits take less than a millisecond
 
 
 def corners(epsilon: Fraction, delta: Fraction) -> list[tuple[float, float]]:

@@ -21,9 +21,9 @@ from certdp.accounting.pairs import (
     RandomisedResponsePair,
     bounded_range_pair,
 )
-from certdp.verification.checker.approximate.factors import FAMILIES, REMOVE, Factor
+from certdp.verification.checker.approximate.factors import EXCHANGED, FAMILIES, MIXTURE, REMOVE, Change, Factor
 from certdp.verification.checker.approximate.moments import Moments
-from certdp.verification.checker.approximate.notions import concentration, gaussian_square
+from certdp.verification.checker.approximate.notions import concentration, gaussian_square, price_of_square
 from certdp.verification.checker.intervals import Arithmetic, upper_end
 from certdp.verification.checker.verdict import Refused
 
@@ -103,6 +103,47 @@ def test_rho_of_discrete_noise_is_its_divergence_and_exceeds_that_of_every_order
         assert Fraction(upper_end(limit)) <= rho * order * (order - 1) * (1 + Fraction(1, 2**60))
 
 
+@given(
+    st.sampled_from([*sorted(PAIRS), "zero-concentrated"]),
+    PARAMETERS,
+    st.integers(1, 9),
+    st.integers(1, 9),
+)
+def test_releases_on_one_sample_and_samples_add_up(
+    family: str, parameter: Fraction, together: int, samples: int
+) -> None:
+    one = Factor(family, parameter, Fraction(1), together=1, samples=1)
+    for law in (concentration, *([] if family == "zero-concentrated" else [gaussian_square])):
+        alone = upper_end(law(one, ARITHMETIC))
+        several = upper_end(law(one._replace(together=together, samples=samples), ARITHMETIC))
+        assert abs(several - alone * together * samples) <= several / 2**150
+
+
+@given(PARAMETERS, st.integers(1, 5), st.booleans())
+def test_noise_about_several_records_is_that_of_a_sum_as_far_away(
+    parameter: Fraction, records: int, replaced: bool
+) -> None:
+    several = Factor(MIXTURE, parameter, Fraction(1, 2), 1, 1, change=Change(records, replaced))
+    known = GaussianPair(Enclosure.of(parameter * records * (2 if replaced else 1)))
+    rho, mu = known.zero_concentrated, known.gaussian
+    assert rho is not None
+    assert mu is not None
+    assert math.isclose(upper_end(concentration(several, ARITHMETIC)), rho.upper, rel_tol=1e-12)
+    assert math.isclose(upper_end(gaussian_square(several, ARITHMETIC)), mu.square().upper, rel_tol=1e-12)
+
+
+def test_a_quantile_is_paid_for_where_one_is_found() -> None:
+    """More for a larger loss, up to 512 of it; nothing for normal noise."""
+    assert price_of_square(factor("gaussian", Fraction(1), Fraction(1))) == 0
+    for family in ("laplace", "pure", "bounded-range", EXCHANGED):
+        for together in (1, 2):
+            prices = [
+                price_of_square(Factor(family, Fraction(loss, together), Fraction(1), together, 1))
+                for loss in (1, 2, 3, 512, 600)
+            ]
+            assert prices == [2 * (5_000_000 + 320_000 * loss) for loss in (1, 2, 3, 512, 512)]
+
+
 def test_what_has_none_is_refused() -> None:
     bare = factor("zero-concentrated", Fraction(1, 2), Fraction(1))
     assert concentration(bare, ARITHMETIC).hi == ARITHMETIC.rational(Fraction(1, 2)).hi
@@ -114,7 +155,7 @@ def test_what_has_none_is_refused() -> None:
     assert "other" not in FAMILIES
 
 
-@pytest.mark.parametrize("loss", [Fraction(1, 10**7), Fraction(600), Fraction(4000)])
+@pytest.mark.parametrize("loss", [Fraction(1, 10**10), Fraction(1, 10**7), Fraction(600), Fraction(4000)])
 def test_extreme_losses_have_a_bound(loss: Fraction) -> None:
     found = mpmath.sqrt(mpmath.mpf(float(upper_end(gaussian_square(factor("pure", loss, Fraction(1)), ARITHMETIC)))))
     with mpmath.workprec(400):
