@@ -39,7 +39,7 @@ _UNIT: Final = Interval(ONE, ONE)
 
 def price_of_symmetrised(factor: Factor, cells: int) -> int:
     """Give what `symmetrised_outcomes` takes from a budget."""
-    return (cells + factor.together + 1) * _CELL + _LAW
+    return (cells + factor.together) * _CELL + _LAW
 
 
 def lost_beyond(factor: Factor, arithmetic: Arithmetic) -> Interval:

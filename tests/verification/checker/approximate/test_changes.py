@@ -90,15 +90,6 @@ def test_groups_may_be_removed_where_the_number_of_records_is_a_bound_or_stays()
             assert Batches(3, 9, bounded, kept).one_step is (not kept and not bounded)
 
 
-def test_how_batches_are_drawn_is_told() -> None:
-    fixed, cut = (Change(1, True, Batches(most, 9, bounded=False, kept=True)) for most in (None, 3))
-    place, replaced = "advanced joint convexity of batches drawn as a whole", "countermonotone density ratios"
-    assert place in by_changes([fixed])
-    assert replaced not in by_changes([fixed])
-    assert place in by_changes([cut])
-    assert replaced in by_changes([cut])
-
-
 def factor(family: str, parameter: int = 3, rate: Fraction = HALF, together: int = 1) -> Factor:
     lattice = Lattice(Fraction(9), 1, Fraction(2)) if family == DISCRETE_GAUSSIAN else None
     steps, many = (family == DISCRETE_LAPLACE) * 2, (family == RESPONSE_OF_MANY) * 5
@@ -172,9 +163,35 @@ def test_records_that_change_at_once_may_lie_in_different_cells(change: Change) 
     assert joined(cells, ONE_RECORD) == cells
 
 
-def test_by_what_a_claim_follows_is_told() -> None:
-    assert by_changes([ONE_RECORD]) == ""
-    assert "replaced" in by_changes([ONE_RECORD, Change(1, replaced=True)])
-    assert "user" in by_changes([Change(2)])
-    assert "replaced" not in by_changes([Change(2)])
-    assert by_changes([Change(2, replaced=True)]).count(" and ") == 2
+USERS, REPLACED, PLACE, EPOCH = (
+    "comonotone density ratios of a user's records",
+    "countermonotone density ratios of replaced records",
+    "advanced joint convexity of batches drawn as a whole",
+    "the mean of the density ratios of an epoch's batches",
+)
+FIXED = Change(1, replaced=True, batches=Batches(None, 9, kept=True))
+CUT = Change(1, batches=Batches(3, 9))
+CUT_REPLACED = Change(1, replaced=True, batches=Batches(3, 9, kept=True))
+ALLOCATED = Change(1, batches=Batches(number=10))
+SHUFFLED = Change(1, batches=Batches(size=9, kept=True, number=10))
+SHUFFLED_REPLACED = SHUFFLED._replace(replaced=True)
+
+
+@pytest.mark.parametrize("beside", [[], [ONE_RECORD]])
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (ONE_RECORD, []),
+        (Change(2), [USERS]),
+        (Change(1, replaced=True), [REPLACED]),
+        (Change(2, replaced=True), [USERS, REPLACED]),
+        (FIXED, [PLACE]),
+        (CUT, [PLACE]),
+        (CUT_REPLACED, [REPLACED, PLACE]),
+        (ALLOCATED, [EPOCH]),
+        (SHUFFLED, []),
+        (SHUFFLED_REPLACED, []),
+    ],
+)
+def test_by_what_a_claim_follows_is_told(change: Change, told: list[str], beside: list[Change]) -> None:
+    assert by_changes([*beside, change]) == "".join(f" and {each}" for each in told)
