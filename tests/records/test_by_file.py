@@ -228,6 +228,43 @@ def test_an_interrupted_call_leaves_no_weights_of_another_run(tmp_path: Path) ->
     assert weighed(data, into, run_of("1.25")).taken_up == 1
 
 
+def test_an_interrupted_call_leaves_no_weights_of_another_content(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data, into = save(tmp_path / "data"), tmp_path / "weights"
+    weighed(data, into)
+    np.save(data / "1.npy", 2 * np.load(data / "1.npy"))
+
+    def stopped(*_: object) -> None:
+        raise Stopped
+
+    monkeypatch.setattr(os, "replace", stopped)
+    with pytest.raises(Stopped):
+        weighed(data, into)
+    left = [file.name for file in sorted(into.glob("*.parquet"))]
+    assert left == ["00000-0.npy.parquet", "00002-2.npy.parquet", "00003-3.npy.parquet"]
+
+
+@pytest.mark.parametrize("taken_up", [False, True])
+@pytest.mark.parametrize("change", [Path.unlink, lambda file: np.save(file, RECORDS)])
+def test_a_file_that_changes_after_its_digest_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[Path], object], taken_up: bool
+) -> None:
+    data, into, digest = save(tmp_path / "data"), tmp_path / "weights", by_file._digest
+    if taken_up:
+        weighed(data, into)
+
+    def meddling(file: Path) -> str:
+        found = digest(file)
+        if file == data / "3.npy":
+            change(file)
+        return found
+
+    monkeypatch.setattr(by_file, "_digest", meddling)
+    with pytest.raises(InvalidValue, match=r"stay as they are|3\.npy"):
+        weighed(data, into)
+
+
 class TestRefusals:
     def test_a_folder_with_something_else(self, tmp_path: Path) -> None:
         data, into = save(tmp_path / "data"), tmp_path / "weights"

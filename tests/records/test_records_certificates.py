@@ -20,7 +20,7 @@ from certdp import (
     owner_certificate,
     record_losses,
 )
-from certdp.accounting.errors import InvalidType
+from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.accounting.private import InvalidData
 from certdp.runs.certificates import pure_claim
 from certdp.verification.checker import check
@@ -44,7 +44,7 @@ def test_it_says_what_was_found(outside: Outside) -> None:
     assert (found["records"], found["columns"], found["outside"]) == (41, 3, outside.value)
     assert tuple(found["expected_sample_size"]) == losses.reveal().expected_sample_size
     largest = losses.reveal().largest
-    assert largest * (1 + 2**-29) < float(found["psi_max"]) < largest * (1 + 2**-27)
+    assert largest * (1 + 2**-28.1) < float(found["psi_max"]) < largest * (1 + 2**-27.9)
 
 
 def test_no_more_than_the_target_that_weights_are_solved_for() -> None:
@@ -89,3 +89,10 @@ def test_losses_of_other_records_are_refused(records: int) -> None:
 def test_a_run_of_another_kind_is_refused() -> None:
     with pytest.raises(InvalidType, match="run"):
         owner_certificate(RUN.mechanism, DATA)  # type: ignore[arg-type]
+
+
+def test_records_of_another_dimension_than_the_domain_are_refused() -> None:
+    of_three = record_losses(RUN, DATA)
+    run = RUN.on(NormBall(norm=Norm.L1, radius=Public(2), dimension=2))
+    with pytest.raises(InvalidValue, match="3, the number of columns"):
+        owner_certificate(run, DATA, losses=of_three, claim=pure_claim(RUN.on(BALL)))

@@ -16,6 +16,7 @@ import pytest
 from certdp.verification.checker.approximate import batches as module
 from certdp.verification.checker.approximate.batches import cases, drawn_for_certain, drawn_together
 from certdp.verification.checker.approximate.factors import (
+    ALLOCATED,
     DIRECTIONS,
     EXCHANGED,
     GAUSSIAN,
@@ -99,6 +100,14 @@ def test_a_chance_takes_as_many_terms_as_it_needs() -> None:
         module._at_least(10**4, 5000, Fraction(1, 2), Budget(5000 * module._PER_RECORD + 1600 * module._PER_TERM))
 
 
+def test_no_more_terms_than_have_a_price() -> None:
+    assert [len(list(module._growths(size, 10**5, Fraction(1)))) for size in (10**5, 10**5 + 9, 10**6)] == [
+        1,
+        10,
+        50_000,
+    ]
+
+
 def sets_drawn(others: int, rate: Fraction) -> Iterator[tuple[tuple[int, ...], Fraction]]:
     for count in range(others + 1):
         for chosen in combinations(range(others), count):
@@ -142,6 +151,24 @@ def test_of_which_family_a_case_is() -> None:
     assert cases(fixed, Budget()) == [(Interval(*module._UNIT), fixed)]
     assert (fixed.family, fixed.base) == (SYMMETRISED, TWO_RECORDS)
     assert fixed.parameter == LOSS
+
+
+def test_an_epoch_of_which_a_record_enters_one_batch_is_one_release_on_it() -> None:
+    """Of one batch, and of shuffled ones of a known number of records, it is the release itself, whatever it loses."""
+    for family in (GAUSSIAN, LAPLACE, PURE, ZERO_CONCENTRATED):
+        stated = Factor(family, LOSS, Fraction(1, 10), 2, 30)
+        for number, size in ((1, None), (10, 9)):
+            change = Change(1, batches=Batches(size=size, kept=size is not None, number=number))
+            found = drawn_together(stated._replace(change=change))
+            assert found == stated._replace(rate=Fraction(1), samples=30 // number)
+    change = Change(1, batches=Batches(number=10))
+    for family in (GAUSSIAN, LAPLACE, PURE):
+        stated = Factor(family, LOSS, Fraction(1, 10), 2, 30, change=change)
+        allocated = stated._replace(family=ALLOCATED, base=family, rate=Fraction(1), samples=3)
+        assert drawn_together(stated) == allocated
+        assert drawn_for_certain(allocated).family == family
+    with pytest.raises(Refused, match="losses of the family zero-concentrated say about batches"):
+        drawn_together(Factor(ZERO_CONCENTRATED, LOSS, Fraction(1, 10), 2, 30, change=change))
 
 
 def test_what_is_not_known_is_refused() -> None:
