@@ -70,6 +70,40 @@ def test_arrays_of_other_lengths_and_kinds(kind: str, name: str) -> None:
         refused(part, forged(part, name, None))
 
 
+def forged_together(part: Part[Any], facts: dict[str, Any], **changed: Any) -> bytes:
+    stated, arrays = unpacked(part.form, part.to_bytes())
+    return packed(part.form, {**stated, "facts": {**stated["facts"], **facts}}, {**arrays, **changed})
+
+
+@pytest.mark.parametrize("alter", [lambda grid: grid[::-1], lambda grid: []])
+def test_no_grid_of_a_histogram(alter: Any) -> None:
+    """Stated alike in the facts and in what is held."""
+    part = PARTS["losses"]
+    arrays = unpacked(part.form, part.to_bytes())[1]
+    grid = np.array(alter(arrays["grid"].tolist()), dtype=np.float64)
+    cells = np.bincount([0] * 12, minlength=len(grid) + 1).astype(np.int64)
+    refused(part, forged_together(part, {"grid": grid.tolist()}, grid=grid, cells=cells))
+
+
+def test_a_negative_number_of_losses_that_others_make_up_for() -> None:
+    part = PARTS["losses"]
+    cells = unpacked(part.form, part.to_bytes())[1]["cells"]
+    emptied = np.concatenate([[-1, cells.sum() + 1], np.zeros(len(cells) - 2, dtype=np.int64)])
+    refused(part, forged_together(part, {}, cells=emptied))
+
+
+def test_a_sample_of_more_records_than_there_are() -> None:
+    part = PARTS["weights"]
+    held = unpacked(part.form, part.to_bytes())[1]
+    for times, admitted in ((1, True), (13, False)):
+        sample = {name: np.resize(held[name], (times, *held[name].shape[1:])) for name in ("records", "weights")}
+        content = forged_together(part, {}, **sample)
+        if admitted:
+            assert type(part).from_bytes(content).to_bytes() == content
+        else:
+            refused(part, content)
+
+
 def every_place(value: Any, place: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """The places of all values within a value of JSON."""
     inner: Any

@@ -51,7 +51,7 @@ def test_no_more_than_the_target_that_weights_are_solved_for() -> None:
     run = SampledRun(mechanism=LaplaceSum(scale=Public(10)), sampler=PrivacyConstrained(target=Public("0.6")))
     content = owner_certificate(run, DATA)
     assert float(owned(content)["psi_max"]) == pure_claim(run).ceiling
-    assert check(content, Rows(DATA)).accepted
+    assert check(content, Rows(DATA.tolist())).accepted
 
 
 def test_records_that_lose_nothing_lose_exactly_nothing() -> None:
@@ -62,7 +62,7 @@ def test_records_that_lose_nothing_lose_exactly_nothing() -> None:
 def test_without_a_domain_nothing_lies_outside() -> None:
     content = owner_certificate(RUN, DATA)
     assert owned(content)["outside"] == "none"
-    assert check(content, Rows(DATA)).accepted
+    assert check(content, Rows(DATA.tolist())).accepted
 
 
 def test_each_certificate_has_a_nonce_of_its_own() -> None:

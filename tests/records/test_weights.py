@@ -6,6 +6,7 @@ import math
 import os
 import signal
 import stat
+import sys
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -29,6 +30,7 @@ from certdp import (
     Full,
     Guarantee,
     Importance,
+    InvalidType,
     InvalidValue,
     LaplaceSum,
     Norm,
@@ -280,6 +282,16 @@ class TestRefusals:
         with pytest.raises(InvalidValue) as caught, weights_file(tmp_path / name):
             pass
         assert caught.value.admissible == "a file ending in .csv or .parquet"
+        assert list(tmp_path.iterdir()) == []
+
+    def test_a_run_of_another_kind(self) -> None:
+        with pytest.raises(InvalidType, match="run"):
+            record_weights(LaplaceSum(scale=Public(4)), data())  # type: ignore[arg-type]
+
+    def test_parquet_without_its_library(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setitem(sys.modules, "pyarrow", None)
+        with pytest.raises(InvalidValue, match=r"certdp\[parquet\]"), weights_file(tmp_path / "w.parquet"):
+            pass
         assert list(tmp_path.iterdir()) == []
 
     def test_a_missing_folder(self, tmp_path: Path) -> None:

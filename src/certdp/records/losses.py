@@ -124,11 +124,10 @@ class _LossesState:
     inside: tuple[NDArray[np.bool_] | None, ...]
 
     def __add__(self, later: _LossesState) -> _LossesState:
-        held = self.values is not None and later.values is not None
         return _LossesState(
             tally=self.tally + later.tally,
             histogram=self.histogram + later.histogram,
-            values=(*(self.values or ()), *(later.values or ())) if held else None,
+            values=None if self.values is None else (*self.values, *(later.values or ())),  # both or none, by the facts
             inside=(*self.inside, *later.inside),
         )
 
@@ -168,9 +167,8 @@ class _LossesState:
         """
         tally = Tally.from_packed(numbers, arrays)
         grid, cells, values, inside = arrays["grid"], arrays["cells"], arrays.get("values"), arrays.get("inside")
-        require_whole(is_vector(grid, "f8") and grid.size > 0)
-        require_whole(bool(np.isfinite(grid).all() and (np.diff(grid) > 0).all()))
-        require_whole(is_vector(cells, "i8", len(grid) + 1) and bool((cells >= 0).all()))
+        known = LossHistogram.of((), Public(grid.tolist()))
+        require_whole(is_vector(cells, "i8", len(known.counts)) and bool((cells >= 0).all()))
         require_whole(sum(cells.tolist()) == tally.records)
         if values is not None:
             require_whole(is_vector(values, "f8", tally.records))
@@ -179,7 +177,7 @@ class _LossesState:
             require_whole(tally.kept == (tally.records if inside is None else np.count_nonzero(inside)))
         return cls(
             tally=tally,
-            histogram=LossHistogram(tuple(grid.tolist()), cells),
+            histogram=LossHistogram(known.grid, cells),
             values=None if values is None else (values,),
             inside=() if values is None else (inside,),
         )

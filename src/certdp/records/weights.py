@@ -156,16 +156,14 @@ class _WeightsState:
         require_whole(is_vector(arrays["gap"], "f8") and len(arrays["gap"]) <= 1 and bool((arrays["gap"] >= 0).all()))
         gap: list[float] = arrays["gap"].tolist()
         if reach is not None:
-            require_whole(is_vector(reach, "i8", len(REACHES)) and bool((reach >= 0).all()))
-            require_whole(sum(reach.tolist()) <= tally.kept)
-        if records is not None:
-            require_whole(records.ndim == 2 and records.dtype == np.float64 and len(records) <= tally.kept)
-            require_whole(bool(np.isfinite(records).all()) and is_vector(arrays["weights"], "f8", len(records)))
+            require_whole(bool((reach >= 0).all()) and sum(reach.tolist()) <= tally.kept)
+        sample = () if records is None else (WeightedSample(records, arrays["weights"]),)
+        require_whole(all(len(piece) <= tally.kept for piece in sample))
         return cls(
             tally=tally,
             gap=gap[0] if gap else None,
             reach=None if reach is None else {r: n for r, n in zip(REACHES, reach.tolist(), strict=True) if n},
-            sample=() if records is None else (WeightedSample(records, arrays["weights"]),),
+            sample=sample,
         )
 
 
