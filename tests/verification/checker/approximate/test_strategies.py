@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations, pairwise, product
 from typing import Any
@@ -98,6 +98,7 @@ def test_nobody_moves_a_matrix_farther(stated: Any, times: int, apart: int) -> N
 
 
 @given(st.lists(ENTRY, min_size=1, max_size=4), st.integers(0, 4), st.integers(1, 4), st.integers(1, 4))
+@example([Fraction(1), Fraction(0), Fraction(2)], 2, 2, 1)  # steps 0 and 2 move it farther than 0 and 1
 def test_coefficients_are_the_matrix_that_they_stand_for(numbers: Any, more: int, times: int, apart: int) -> None:
     steps = len(numbers) + more
     short, long = toeplitz(numbers, few(times, apart)), rows([], few(times, apart))
@@ -165,7 +166,22 @@ def test_products_of_columns_are_kept_as_far_as_rows_reach_and_paid_for() -> Non
     assert before - budget.left == 60 * (1 + 4 + 1) + 1_000 * 4
 
 
+@pytest.mark.parametrize(
+    ("count", "paid"),
+    [
+        (lambda budget: module._of_every_way([[1], [1]], 1, 1, budget), 1_000 * (1 + 2)),
+        (lambda budget: module._of_later_steps([[1]] * 3, 2, 1, budget), 1_000 * 3 + 60 * 3 * 2),
+        (lambda budget: module._most_with([4, 1, 1, 1], 2, 1, budget), 60 * 4 * 2),
+        (lambda budget: module._most_with([4, 1, 1, 1], 9, 2, budget), 60 * 4 * 1),
+    ],
+)
+def test_what_is_gone_through_is_paid_for(count: Callable[[Budget], object], paid: int) -> None:
+    count(exact := Budget(paid))
+    assert exact.left == 0
+
+
 @given(WEIGHTS, st.integers(1, 5), st.integers(1, 5))
+@example(([5], [9], [20]), 2, 1)
 def test_what_is_gone_through_is_the_largest_and_the_bound_above(weights: Any, times: int, apart: int) -> None:
     def together(chosen: tuple[int, ...]) -> int:
         pairs = ((one, other - one) for one in chosen for other in chosen if other > one)
@@ -207,6 +223,8 @@ def test_steps_are_as_few_or_many_as_stated() -> None:
     assert moved(toeplitz(falling, few(2, 3)), 6, Budget()).square == 2 * one
     assert moved(toeplitz(falling, few(2, 3)), 5, Budget()).square == one + Fraction(5, 4)
     assert moved(toeplitz(falling, few(2**50, 3)), 9, Budget()).square == 3 * one
+    level = sum(min(place + 1, 9, 68 - place) ** 2 for place in range(68))
+    assert moved(toeplitz([1] * 9, few(60, 1)), 100, Budget()).square == level
     assert moved(toeplitz(falling, few(2, 1)), 9, Budget()).square == 1 + Fraction(3, 2) ** 2 + Fraction(
         3, 4
     ) ** 2 + Fraction(1, 16)
