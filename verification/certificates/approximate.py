@@ -85,6 +85,7 @@ _IN_CELLS = ("laplace", "bounded-range")
 _CELLS = tuple(2**k for k in range(5, 13))
 _MOST_CELLS = 4096
 _EPOCH_CELLS = 32
+_ANSWER_CELLS, _LOOKS, _MOST_LOOKS = (64, 128, 256, 512), 24, 2.0**20
 _SHARES = {Direction.ADD: 0.5, Direction.REMOVE: 1.0}  # of the work that is left; often little does for the first
 _MOST_CHECKS, _MOST_ON_LINES = 24, 8  # on lines a check takes seconds
 
@@ -304,6 +305,30 @@ class StatedEpochs:
 
 @final
 @frozen(kw_only=True)
+class StatedAnswers:
+    """Answers of a local randomiser, shuffled.
+
+    Attributes:
+        users: how many records there are at least.
+        clones: with what chance another record's answer is a clone, at least.
+    """
+
+    users: int
+    clones: Fraction
+
+    def as_json(self) -> Json:
+        """Return the scheme as a certificate holds it."""
+        return {"users": self.users, "clones": ratio_text(self.clones)}
+
+    @property
+    def assumed(self) -> tuple[tuple[str, str], ...]:
+        """What is assumed of the records and their answers."""
+        clones = ratio_text(self.clones)
+        return ("least number of records", str(self.users)), ("least share of answers that are clones", clones)
+
+
+@final
+@frozen(kw_only=True)
 class ReleaseStatement:
     """Releases of one mechanism on samples drawn by one sampler, as a certificate states them.
 
@@ -318,6 +343,7 @@ class ReleaseStatement:
         released: which of the plugins' parameters were released, and within what ranges.
         batches: how batches are drawn as a whole, where they are.
         strategy: how noise is correlated over the releases, where it is.
+        answers: which answers are shuffled, where they are.
     """
 
     mechanism: PluginStatement
@@ -330,6 +356,7 @@ class ReleaseStatement:
     released: tuple[Assumption, ...] = ()
     batches: StatedBatches | StatedEpochs | None = None
     strategy: StatedStrategy | None = None
+    answers: StatedAnswers | None = None
 
     @property
     def losses(self) -> tuple[StatedLoss, ...]:
@@ -355,6 +382,7 @@ class ReleaseStatement:
             "steps": self.releases.steps,
             **({} if self.batches is None else {"batches": self.batches.as_json()}),
             **({} if self.strategy is None else {"strategy": self.strategy.as_json()}),
+            **({} if self.answers is None else {"shuffled": self.answers.as_json()}),
             "cover": _Cover(stated.parameters(way), self.rate, domain, way.spared, stated.is_curve).tree(self.corners),
         }
 
@@ -369,6 +397,8 @@ class ReleaseStatement:
         yield f"{place}releases", f"{self.releases.steps}, {way}"
         if self.batches is not None and self.batches.data_size is not None:
             yield f"{place}{self.batches.size_name}", str(self.batches.data_size)
+        if self.answers is not None:
+            yield from ((f"{place}{name}", value) for name, value in self.answers.assumed)
         if self.strategy is not None:
             name, who = self.strategy.assumed
             yield f"{place}{name}", who
@@ -825,6 +855,7 @@ class _Law(NamedTuple):
     batches: int = 1
     number: int = 0
     """Of discrete Laplace noise the steps, of responses the categories."""
+    crowd: tuple[int, float] = (1, 0.0)
 
     @property
     def of(self) -> str:
@@ -861,6 +892,12 @@ def _together(law: _Law, batches: Json, change: Changed) -> _Law:
         rate = law.rate if scheme.at_most else scheme.entering.upper_float
         cases = [(scheme.not_full.upper_float, below), (scheme.full.upper_float, place._replace(rate=rate))]
     return law._replace(family="truncated", base=law.family, cases=tuple(cases))
+
+
+def _shuffled(loss: float, together: int, answers: Json) -> _Law:
+    """Answers of one order, as the checker derives them: see its module `shuffled`."""
+    clones = float(Fraction(answers["clones"])) if together == 1 else math.exp(-loss * together)
+    return _Law("shuffled", loss * together, 1, 1.0, crowd=(answers["users"], clones))
 
 
 def _as_pure(law: _Law) -> _Law:
@@ -912,7 +949,7 @@ class _Known:
     def of(cls, parts: Sequence[Json], change: Changed) -> _Known | None:
         """Those of a certificate's parts about a change, or None."""
         found: Counter[_Law] = Counter()
-        combinations, margin, noise, batched, epochs = 1, 0.0, False, False, False
+        combinations, margin, noise, batched, epochs, looked_at = 1, 0.0, False, False, False, 0.0
         for part in parts:
             if "orders" in part["loss"]:
                 return None
@@ -924,6 +961,12 @@ class _Known:
             if "strategy" in part:
                 longer, samples, rate = moved(part["strategy"], steps)
                 parameter *= longer
+            if "shuffled" in part:
+                orders = 1 if part["resample"] == "once" else steps
+                found[_shuffled(parameter, steps // orders, part["shuffled"])] += orders
+                users, clones = part["shuffled"]["users"], float(Fraction(part["shuffled"]["clones"]))
+                looked_at = max(looked_at, _LOOKS * (math.sqrt(users * clones * (1 - clones)) + 4))
+                continue
             if family == "discrete-gaussian" and part["loss"]["dimension"] is not None:
                 lattice = Lattice.of(part["loss"])
                 moved_by = whole if lattice.dimension == 1 else parameter
@@ -946,7 +989,7 @@ class _Known:
             epochs = epochs or law.family == "allocated"
             if parameter and rate:
                 found[law] += samples
-        return cls(found, combinations if change.of_one and not batched else 1, margin, _cells(noise, epochs))
+        return cls(found, combinations if change.of_one and not batched else 1, margin, _cells(noise, epochs, looked_at))
 
     @property
     def of_epochs(self) -> bool:
@@ -975,10 +1018,12 @@ class _Known:
         return raised, found
 
 
-def _cells(noise: bool, epochs: bool) -> Sequence[int]:
-    """Which numbers of cells are tried."""
+def _cells(noise: bool, epochs: bool, looked_at: float) -> Sequence[int]:
+    """Which numbers of cells are tried, each of which looks at so many numbers of clones."""
     if epochs:
         return [_EPOCH_CELLS]
+    if looked_at:
+        return [cells for cells in _ANSWER_CELLS if cells * looked_at <= _MOST_LOOKS or cells == _ANSWER_CELLS[0]]
     return _CELLS if noise else [0]
 
 
@@ -1032,6 +1077,10 @@ def _truncated(law: _Law, times: int, cells: int) -> Release:
     return Cases([(chance, _ON_LINES[case.family](case, times, cells)) for chance, case in law.cases], times)
 
 
+def _answers(law: _Law, times: int, cells: int) -> Release:
+    return Finite.answers(law.parameter, *law.crowd, cells, times)
+
+
 def _allocated(law: _Law, times: int, cells: int) -> Release:
     return Finite.epoch(_BASES[law.base](Enclosure.of(law.parameter)), law.batches, times)
 
@@ -1054,6 +1103,7 @@ _ON_LINES: Mapping[str, Callable[[_Law, int, int], Release]] = {
     "symmetrised": _symmetrised,
     "truncated": _truncated,
     "allocated": _allocated,
+    "shuffled": _answers,
 }
 
 

@@ -41,6 +41,8 @@ _NODE = 800  # what a node costs the checker, in places of a node
 _TERM = 150  # what one more number of records drawn costs at a node
 _PLACE = 1250
 _NEAR = 12
+_NUMBERS = 512  # of clones
+_FIRST_REACH, _NEGLIGIBLE, _TINY = 1 / 64, 2.0**-133, 1e-300
 _MERGED = 16  # of the library's single losses of an epoch
 _REACH = 16  # of the cells of normal noise, in standard deviations
 
@@ -321,6 +323,13 @@ def _far(mixture: Mixture, c: float, direction: Direction) -> int:
     return mixture.far(c, direction)
 
 
+def _log_binomial(number: Any, of: Any) -> Any:
+    """Logarithms of the ways to choose so many of a number."""
+    from scipy.special import gammaln
+
+    return gammaln(number + 1.0) - gammaln(of + 1.0) - gammaln(number - of + 1.0)
+
+
 @final
 @frozen(eq=False)
 class Finite(Release):
@@ -431,6 +440,40 @@ class Finite(Release):
         merged = np.add.reduceat(masses, starts)
         ratios = np.add.reduceat(masses * np.exp(losses), starts) / merged
         return cls(np.log(merged), np.log(ratios), 1.0, times)
+
+    @classmethod
+    def answers(cls, loss: float, users: int, clones: float, cells: int, times: int) -> Finite:
+        """Shuffled answers: about the pair whose curve runs straight between so many places, as the checker has it."""
+        import numpy as np
+        from scipy.special import bdtrc, xlog1py, xlogy
+
+        mean, spread = (users - 1) * clones, math.sqrt((users - 1) * clones * (1 - clones)) + 1
+        looked_at = np.linspace(max(mean - _NEAR * spread, 0), min(mean + _NEAR * spread, users - 1), _NUMBERS)
+        numbers = np.unique(looked_at.round())
+        logs = _log_binomial(users - 1, numbers) + xlogy(numbers, clones) + xlog1py(users - 1 - numbers, -clones)
+        weights = np.exp(logs - logs.max())
+        weights /= weights.sum()
+        base = math.exp(loss)
+
+        def told(place: float) -> float:
+            growth = math.exp(place)
+            threshold = np.floor((numbers + 1) * (base * growth - 1) / ((base - 1) * (growth + 1)))
+            mass = np.exp(_log_binomial(numbers, np.minimum(threshold, numbers)) - numbers * math.log(2))
+            lead, gain = (base - growth) / (base + 1), growth - 1
+            beyond = bdtrc(np.minimum(threshold, numbers), numbers, 0.5)
+            return float(weights @ np.maximum(lead * mass - gain * beyond, 0.0))
+
+        reach = min(_FIRST_REACH, loss)
+        while reach < loss and told(reach) > _NEGLIGIBLE:
+            reach = min(2 * reach, loss)
+        growths = np.exp(np.arange(cells + 1) * (reach / cells))
+        slopes = np.diff([told(math.log(growth)) for growth in growths]) / np.diff(growths)
+        masses = np.diff(np.minimum.accumulate(np.append(slopes, 0.0)[::-1])[::-1])
+        known = masses > 0
+        above, ratios = masses[known], growths[1:][known]
+        rest = max(1 - float(above @ (1 + ratios)), _TINY)
+        both = np.concatenate([above, above * ratios, [rest]])
+        return cls(np.log(both), np.concatenate([np.log(ratios), -np.log(ratios), [0.0]]), 1.0, times)
 
     def moments(self, c: float, direction: Direction) -> tuple[float, float, float]:
         """Sums over the outcomes."""

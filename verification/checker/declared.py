@@ -295,8 +295,8 @@ SAMPLERS: Final[dict[str, Callable[[Options], tuple[Tree, bool]]]] = {
 _ADD_REMOVE_ALONE: Final = ("dpis",)
 """Samplers whose constants may follow from the records, so that replacing one is another matter."""
 CONSTRAINED: Final = "privacy-constrained"
-TOGETHER: Final = ("shuffled",)
-"""Samplers of which no kind of certificate speaks: they draw records together, and have no rate of a record's own."""
+ANSWERS: Final[dict[str, Callable[[Options], int]]] = {"shuffled": lambda options: int(options["users"])}
+"""Samplers that put all answers in an order that is drawn: how many records there are at least."""
 STRATA: Final = ("norm-strata", "strata")
 """Samplers of which no kind of certificate speaks, and whose options are in no table: several rates, one a stratum."""
 _NAMES: Final = {"mechanism": sorted(PLUGINS["mechanism"]), "sampler": sorted([*PLUGINS["sampler"], *STRATA])}
@@ -407,6 +407,21 @@ BATCHES: Final[dict[str, Callable[[Options], tuple[Tree, Batches]]]] = {
 """The rate, and how batches are drawn as a whole."""
 
 
+def hold_clones(statement: Statement, loss: Tree, clones: Fraction) -> None:
+    """Hold a share of clones against what the mechanism named declares; that its loss is its own is held before.
+
+    Randomised response never answers with less than 2/(1 + e^epsilon) times the mean of two laws of `shuffled`: among k
+    categories these have (e^epsilon + 1) times the chance of a lie at one of both values, and that chance elsewhere.
+    """
+    if not _is_own("mechanism", statement):
+        return
+    match statement["name"], loss:
+        case "randomised-response", ["log1p", ["constant", str(odds)]]:
+            if clones * (2 + rational(odds, "the odds of the true category")) <= 2:
+                return
+    raise Refused(f"answers of {statement['name']} have no such share of clones")
+
+
 def hold_sampler(
     statement: Statement,
     rate: Tree,
@@ -415,22 +430,24 @@ def hold_sampler(
     *,
     relation: str,
     batches: Batches | None = None,
+    users: int | None = None,
 ) -> None:
     """Hold a rate stated against what the sampler named declares, and the change of the data against what it covers.
 
-    `batches` say how they are drawn as a whole, where they are.
+    `batches` say how they are drawn as a whole, where they are, and `users` how many records are shuffled at least.
     """
     if not _is_own("sampler", statement):
         return
     if relation != "add-remove" and statement["name"] in _ADD_REMOVE_ALONE:
         raise Refused(f"of {statement['name']} sampling nothing but adding and removing records is proven")
-    if statement["name"] in TOGETHER:
-        raise Refused(f"of {statement['name']}, which draws records together, nothing is proven here")
-    if statement["name"] not in (SAMPLERS if batches is None else BATCHES):
+    known = BATCHES if batches is not None else SAMPLERS if users is None else ANSWERS
+    if statement["name"] not in known:
         raise Refused(f"certificates of {statement['name']} sampling are of another kind")
     options = _take("sampler", statement)
     hold_domain("sampler", statement["name"], options, domain)
-    if batches is None:
+    if users is not None:
+        held = (rate, weighted) == (_ONE, False) and ANSWERS[statement["name"]](options) == users
+    elif batches is None:
         held = SAMPLERS[statement["name"]](options) == (rate, weighted)
     else:
         held = BATCHES[statement["name"]](options) == (rate, batches)

@@ -19,7 +19,7 @@ from ..accounting.feasible_weights.rates import GaussianConstrainedRate
 from ..accounting.guarantees import Guarantee, require
 from ..accounting.notions import PURE, Approximate, Bound, GaussianDP, Pure, Renyi, ZeroConcentrated
 from ..accounting.relations import ADD_REMOVE
-from ..accounting.sampling.batches import BatchRate, FixedBatches, TruncatedPoisson
+from ..accounting.sampling.batches import BatchRate, FixedBatches, ShuffledAnswers, TruncatedPoisson
 from ..accounting.sampling.epochs import ShuffledBatches
 from ..accounting.sampling.every_value import ExPost
 from ..accounting.sampling.losses import GaussianLoss
@@ -31,6 +31,7 @@ from ..verification.certificates.approximate import (
     Certified,
     ReleaseStatement,
     RunStatement,
+    StatedAnswers,
     StatedBatches,
     StatedEpochs,
     certified_by_filter,
@@ -463,13 +464,14 @@ def _stated(part: Stateable) -> ReleaseStatement:
         case CorrelatedRun():
             strategy = StatedStrategy(strategy=part.strategy, participation=part.participation)
             return evolve(_stated(part.one), releases=ResampleEach(part.steps), strategy=strategy)
-    rate, batches = _drawing(part)
+    rate, batches, answers = _drawing(part)
     return ReleaseStatement(
         mechanism=statement_of(part.mechanism),
         sampler=statement_of(part.sampler),
         loss=declared_loss(part.mechanism),
         rate=rate,
         batches=batches,
+        answers=answers,
         releases=part.releases,
         relation=(ADD_REMOVE if batches is not None else part.own_relation).name,
         corners=len(part.as_it_came_out.worst_cases.bounding),
@@ -491,25 +493,16 @@ def _epochs(run: AllocatedRun) -> ReleaseStatement:
     )
 
 
-def _drawing(part: SampledRun[Any]) -> tuple[SamplingRate, StatedBatches | None]:
-    """With what probability a record is drawn, and how batches are drawn as a whole where they are.
-
-    Raises:
-        InvalidValue: for batches that no certificate states.
-    """
+def _drawing(part: SampledRun[Any]) -> tuple[SamplingRate, StatedBatches | None, StatedAnswers | None]:
+    """With what probability a record is drawn, how batches are drawn as a whole, and which answers are shuffled."""
     match part.drawing:
         case BatchRate(FixedBatches(chance, size)):
             batches = StatedBatches(most=None, data_size=size, bounded=False)
         case BatchRate(TruncatedPoisson(chance, most, size, at_most)):
             batches = StatedBatches(most=most, data_size=size, bounded=at_most)
-        case BatchRate():
-            raise InvalidValue(
-                "certificate",
-                f"batches by {part.sampler.about.name}",
-                "a sampler that draws each record by itself, such as poisson, or batches by fixed-batches or "
-                "truncated-poisson",
-                "There is no kind of certificate yet for answers that are shuffled: leave the certificate out",
-            )
+        case BatchRate(ShuffledAnswers(users, _, clones)):
+            answers = StatedAnswers(users=users, clones=clones.lower)
+            return SamplingRate(Constant(Fraction(1)), weighted=False), None, answers
         case _:
-            return declared_rate(part.sampler), None
-    return SamplingRate(Constant(chance), weighted=False), batches
+            return declared_rate(part.sampler), None, None
+    return SamplingRate(Constant(chance), weighted=False), batches, None

@@ -40,6 +40,7 @@ from .factors import (
     LAPLACE,
     MIXTURE,
     PURE,
+    SHUFFLED,
     SYMMETRISED,
     TRUNCATED,
     TWO_RECORDS,
@@ -95,9 +96,11 @@ def _of_two(factor: Factor) -> Factor:
 
 
 def drawn_for_certain(factor: Factor) -> Factor:
-    """Give what two records that are drawn for certain lose, which bounds every case; other families as they are."""
+    """Give what two records that are drawn for certain lose, or answers in no order; other families as they are."""
     if factor.family == ALLOCATED:
         return factor._replace(family=factor.base)
+    if factor.family == SHUFFLED:  # the order is post-processing
+        return factor._replace(family=PURE, crowd=None)
     if factor.family not in (SYMMETRISED, TRUNCATED):
         return factor
     two = factor if factor.family == SYMMETRISED else _of_two(factor)

@@ -37,10 +37,11 @@ from ..verdict import Refused
 from .allocation import epoch_of
 from .batches import cases
 from .divergences import pi
-from .factors import ALLOCATED, GAUSSIAN, MIXTURE, REMOVE, SYMMETRISED, Factor
+from .factors import ALLOCATED, GAUSSIAN, MIXTURE, REMOVE, SHUFFLED, SYMMETRISED, Factor
 from .finite import Outcome, outcomes, outcomes_of
 from .mixtures import beyond_of_mixture, grid_for_mixture, mixture_of, nodes_of_mixture, price_of_grid, price_of_nodes
 from .nodes import NODE, Nodes, Tilt, grid_for, moment_of, nodes_on, shift_of
+from .shuffled import shuffled_outcomes
 from .symmetrised import lost_beyond, price_of_symmetrised, symmetrised_outcomes
 
 MOST_PLACES: Final = 50_000
@@ -353,6 +354,14 @@ def _symmetrised(factor: Factor, direction: str, line: Line, budget: Budget) -> 
     return _Places(masses, [loss for _, loss in found], lost=lost_beyond(factor, _FINE))
 
 
+def _shuffled(factor: Factor, direction: str, line: Line, budget: Budget) -> _Places:
+    """Place the outcomes of shuffled answers, which have one law for both directions."""
+    budget.spend(2 * line.cells * (_WAVE * line.places + NODE))
+    found, lost = shuffled_outcomes(factor, line.cells, budget)
+    masses = _tilted(found, Tilt(REMOVE, line.real_part, line.end).power)
+    return _Places(masses, [loss for _, loss in found], lost=lost)
+
+
 def _allocated(factor: Factor, direction: str, line: Line, budget: Budget) -> _Places:
     """Place the outcomes of an epoch of batches, one of which a record enters."""
     epoch = epoch_of(factor, line.cells, budget)
@@ -392,7 +401,13 @@ def _mixture(factor: Factor, direction: str, line: Line, budget: Budget) -> _Pla
     return _Places(nodes.masses, _towards(nodes.losses, direction), grid.rule, grid.left_out, beyond)
 
 
-_PLACES_OF: Final = {GAUSSIAN: _sampled_gaussian, MIXTURE: _mixture, SYMMETRISED: _symmetrised, ALLOCATED: _allocated}
+_PLACES_OF: Final = {
+    GAUSSIAN: _sampled_gaussian,
+    MIXTURE: _mixture,
+    SYMMETRISED: _symmetrised,
+    ALLOCATED: _allocated,
+    SHUFFLED: _shuffled,
+}
 """What places the nodes of a family; those of others are outcomes."""
 
 

@@ -28,6 +28,7 @@ from .factors import (
     LAPLACE,
     PURE,
     REMOVE,
+    SHUFFLED,
     SYMMETRISED,
     TRUNCATED,
     TWO_RECORDS,
@@ -47,7 +48,7 @@ def pure_loss(factors: Sequence[Factor], direction: str, arithmetic: Arithmetic)
     for factor in factors:
         if factor.family == EXCHANGED:
             spent = exchanged_loss(factor, arithmetic)
-        elif (factor.base if factor.family == ALLOCATED else factor.family) in WITH_PURE_LOSS:
+        elif (factor.base if factor.family == ALLOCATED else factor.family) in (*WITH_PURE_LOSS, SHUFFLED):
             spent = _amplified(factor, direction, arithmetic)
         elif factor.family in (SYMMETRISED, TRUNCATED) and factor.base in (LAPLACE, PURE, TWO_RECORDS):
             # of two records; of samples cut down more than either case loses

@@ -20,6 +20,7 @@ SYMMETRISED: Final = "symmetrised"
 TRUNCATED: Final = "truncated"
 TWO_RECORDS: Final = "two-records"
 ALLOCATED: Final = "allocated"
+SHUFFLED: Final = "shuffled"
 FAMILIES: Final = (GAUSSIAN, LAPLACE, PURE, BOUNDED_RANGE, ZERO_CONCENTRATED)
 """N(s, 1) and N(0, 1); Laplace(s, 1) and Laplace(0, 1); randomised response with epsilon; all pairs of which log P/Q
 lies in some interval of length epsilon (`finite`); tau(a) <= rho*a.
@@ -31,7 +32,8 @@ symmetric: an involution of the outputs swaps the laws with and without the reco
 No certificate states the families from `mixture` on, which follow from a change of the data (`changes`): normal noise
 about a sum of several records, and a pure loss of a record that another one replaces; and from how batches are drawn
 (`batches`): one place of a batch that changes hands, and Poisson samples that are cut down to a largest size; a pure
-loss about two records, each of which is compared with neither; and an epoch of batches, one of which a record enters.
+loss about two records, each of which is compared with neither; an epoch of batches, one of which a record enters; and
+the answers of all records in an order that is drawn (`shuffled`).
 """
 SYMMETRIC: Final = (GAUSSIAN, LAPLACE, PURE, DISCRETE_GAUSSIAN)
 WITH_PURE_LOSS: Final = (LAPLACE, PURE, BOUNDED_RANGE, RESPONSE_OF_MANY, DISCRETE_LAPLACE)
@@ -98,13 +100,20 @@ class Change(NamedTuple):
         return 2 * self.records if self.replaced else self.records
 
 
+class Crowd(NamedTuple):
+    """How many records answer at least, and with at least which chance another one's answer is a clone."""
+
+    users: int
+    clones: Fraction
+
+
 class Factor(NamedTuple):
     """Releases of one kind: `together` on each of `samples` fresh samples, each holding the record with this rate.
 
     The parameter of a curve is the largest of its bounds, which are in the order of their orders.
     Of responses the number of categories is stated, of discrete Laplace noise that of steps, which lose it together.
     What other families lose about a change is that of one record; `change` is that of a mixture, or of batches, where
-    `base` is the family of one release.
+    `base` is the family of one release. A crowd is that of answers that are shuffled.
     """
 
     family: str
@@ -118,6 +127,7 @@ class Factor(NamedTuple):
     base: str = ""
     categories: int = 0
     steps: int = 0
+    crowd: Crowd | None = None
 
     @property
     def null(self) -> bool:

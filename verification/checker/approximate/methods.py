@@ -12,10 +12,11 @@ from ..verdict import Refused
 from .batches import cases
 from .contour import MOST_PLACES, Line, delta_on_line
 from .divergences import delta_of_one, pure_loss
-from .factors import DIRECTIONS, FINITE, MIXTURE, PURE, Factor
+from .factors import DIRECTIONS, FINITE, MIXTURE, PURE, SHUFFLED, Factor
 from .finite import MOST_CELLS, outcomes_of
 from .mixtures import delta_of_mixture, price_of_one
 from .moments import LARGEST_ORDER, Moments, delta_at_order
+from .shuffled import delta_of_shuffled
 
 _ARITHMETIC: Final = Arithmetic(192)
 _ALONE: Final = shapes.record(name=shapes.text)
@@ -118,6 +119,8 @@ class HockeyStick(Method):
         if len(factors) == 1 and factors[0].family == MIXTURE and factors[0].samples == 1:
             self._budget.spend(price_of_one(factors[0]))
             return delta_of_mixture(factors[0], epsilon, direction)
+        if len(factors) == 1 and factors[0].family == SHUFFLED and factors[0].samples == 1:
+            return delta_of_shuffled(factors[0], _ARITHMETIC.rational(epsilon), self._budget)
         responses = sum(factor.together * factor.samples for factor in factors if factor.family == PURE)
         told = sum(outcomes_of(factor, 0) for factor in factors if factor.family in FINITE)
         self._budget.spend(_CLOSED_FORM + _RESPONSE * (responses + told))

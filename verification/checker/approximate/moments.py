@@ -40,6 +40,7 @@ from .factors import (
     PURE,
     REMOVE,
     RENYI,
+    SHUFFLED,
     SYMMETRIC,
     SYMMETRISED,
     TRUNCATED,
@@ -98,7 +99,7 @@ class Moments:
             raise Refused("moments of normal noise about several records are not known to the checker")
         if factor.family == TRUNCATED:
             return arithmetic.multiply(samples, self._mean_of_cases(factor, order, direction))
-        if factor.family in (ALLOCATED, SYMMETRISED):
+        if factor.family in (ALLOCATED, SHUFFLED, SYMMETRISED):
             return arithmetic.multiply(samples, self._drawn_for_certain(factor, order))
         if factor.family in FINITE:
             return arithmetic.multiply(samples, self._of_outcomes(factor, order, direction))
@@ -128,7 +129,7 @@ class Moments:
         return self._drawn(response, order)
 
     def _drawn_for_certain(self, factor: Factor, order: Fraction) -> Interval:
-        """Bound A of one place of a batch by that of two records that are drawn for certain."""
+        """Bound A of one place of a batch by two records that are drawn for certain, or of shuffled answers."""
         most = self._drawn(drawn_for_certain(factor), order)
         if factor.base == GAUSSIAN:
             return most

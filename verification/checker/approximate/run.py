@@ -19,10 +19,12 @@ from itertools import product
 from math import prod
 from typing import Any, Final
 
+from mpmath import libmp
+
 from .. import intervals, shapes
 from ..budget import Budget
 from ..data import Data
-from ..declared import hold_mechanism, hold_sampler
+from ..declared import hold_clones, hold_mechanism, hold_sampler
 from ..domain import DOMAIN, Domain
 from ..expressions import ORDER, WEIGHT, Pool, order_of, rounding
 from ..intervals import Arithmetic, Interval, upper_end
@@ -49,10 +51,13 @@ from .factors import (
     DISCRETE_GAUSSIAN,
     DISCRETE_LAPLACE,
     FAMILIES,
+    PURE,
     RENYI,
     RESPONSE_OF_MANY,
+    SHUFFLED,
     Bound,
     Change,
+    Crowd,
     Factor,
     Lattice,
 )
@@ -63,6 +68,7 @@ _MOST_PARTS: Final = 10_000
 _MOST_COMBINATIONS: Final = 64
 _MOST_STEPS: Final = 2**53
 _MOST_ORDERS: Final = 256
+_MOST_USERS: Final = 2**40
 _ARITHMETIC: Final = Arithmetic(192)
 
 _DECLARED: Final = ("add-remove", "replace")
@@ -119,14 +125,19 @@ _IN_EPOCHS: Final = shapes.record(
         number=shapes.integer(1, _MOST_STEPS), data_size=shapes.optional(shapes.integer(1, _MOST_STEPS))
     ),
 )
+_ANSWERS: Final = shapes.record(
+    **_PART, shuffled=shapes.record(users=shapes.integer(1, _MOST_USERS), clones=shapes.positive)
+)
 _CORRELATED: Final = shapes.record(**_PART, strategy=strategy_shape)
 
 
 def _part(value: Any, where: str) -> None:
-    """Accept a part, which states batches drawn as a whole, or a strategy that correlates noise, where there are."""
+    """Accept a part, which states a strategy that correlates noise, shuffled answers or batches where there are."""
     keys = value.keys() if type(value) is dict else ()
     if "strategy" in keys:
         _CORRELATED(value, where)
+    elif "shuffled" in keys:
+        _ANSWERS(value, where)
     elif "batches" in keys:
         batches = value["batches"]
         (_IN_EPOCHS if type(batches) is dict and "number" in batches else _TOGETHER)(value, where)
@@ -220,6 +231,8 @@ def _prove_part(
         raise Refused(f"{where}: of a loss about replaced records nothing but drawing every record is proven")
     if "batches" in part:
         _hold_batches(part, where)
+    if "shuffled" in part:
+        _hold_answers(part, where, used)
     others = [] if domain is None else domain.others(used)
     norms = norm_ranges(used, domain, others, _ARITHMETIC)
     _check_premises(pool, parameters, rate, norms, part["weighted"], where)
@@ -260,6 +273,15 @@ def _hold_batches(part: dict[str, Any], where: str) -> None:
         raise Refused(f"{where}.batches of a fixed size are a share of the number of records, which is not a bound")
     if most is not None and (size is None or most > size):
         raise Refused(f"{where}.batches must state the number of records, which is at least the largest batch")
+
+
+def _hold_answers(part: dict[str, Any], where: str, used: set[str]) -> None:
+    """Hold what shuffled answers need: every record answers, by one law for each value, with one pure loss."""
+    loss = part["loss"]
+    if loss["family"] != PURE or loss["relation"] != "replace" or part["rate"] != ["constant", "1"] or used:
+        raise Refused(f"{where}: of shuffled answers nothing but one pure loss of all replaced records is known")
+    if part["rounding"] != "0" or Fraction(part["shuffled"]["clones"]) > 1:
+        raise Refused(f"{where}.shuffled must state a share of clones of at most 1, and nothing is rounded")
 
 
 def _at_orders(pool: Pool, parameter: int, loss: dict[str, Any], where: str) -> list[int]:
@@ -318,6 +340,8 @@ def _factor(part: dict[str, Any], corner: Corner, move: Moved | None = None) -> 
     # where every record is drawn, releases on one sample are as good as each on its own
     together, samples = (steps, 1) if part["resample"] == "once" and rate < 1 else (1, steps)
     loss, parameter = part["loss"], max(bounds)
+    if "shuffled" in part:
+        return _shuffled(part, parameter)
     if loss["family"] == RENYI:
         curve = tuple(map(Bound, map(Fraction, loss["orders"]), bounds))
         return Factor(RENYI, parameter, rate, together, samples, curve=curve)
@@ -345,6 +369,16 @@ def _in_steps(steps: int, unit: Fraction, rate: Fraction, together: int, samples
     return factor if together == 1 and steps <= MOST_CELLS else laplace(factor)
 
 
+def _shuffled(part: dict[str, Any], parameter: Fraction) -> Factor:
+    """Give shuffled answers; several in one order are one of any randomiser with the sum of their losses."""
+    users, clones, steps = part["shuffled"]["users"], Fraction(part["shuffled"]["clones"]), part["steps"]
+    if part["resample"] == "each" or steps == 1:
+        return Factor(SHUFFLED, parameter, Fraction(1), 1, steps, crowd=Crowd(users, clones))
+    parameter = _ARITHMETIC.above(parameter * steps)
+    rarest = Fraction(*libmp.to_rational(_ARITHMETIC.exp(_ARITHMETIC.rational(-parameter)).lo))
+    return Factor(SHUFFLED, parameter, Fraction(1), 1, 1, crowd=Crowd(users, rarest))
+
+
 def _uses_norms(*trees: Any) -> bool:
     """Whether a norm of the record occurs in expressions as a certificate writes them."""
     left: list[Any] = list(trees)
@@ -364,8 +398,16 @@ def _hold_assumptions(body: dict[str, Any], claimed: Composed, domain: Domain | 
         place = f"part {number}: "
         loss = part["loss"]
         relation, batches = body["claim"]["relation"], part.get("batches")
-        hold_sampler(part["sampler"], part["rate"], part["weighted"], domain, relation=relation, batches=batches)
-        needed |= _size_assumed(batches, place) | participation_assumed(part, place)
+        hold_sampler(
+            part["sampler"],
+            part["rate"],
+            part["weighted"],
+            domain,
+            relation=relation,
+            batches=batches,
+            users=part["shuffled"]["users"] if "shuffled" in part else None,
+        )
+        needed |= _size_assumed(batches, place) | _answers_assumed(part, place) | participation_assumed(part, place)
         needed |= plugins_assumed(part, place) | hold_mechanism(
             part["mechanism"],
             loss["parameter"],
@@ -388,6 +430,18 @@ def _hold_assumptions(body: dict[str, Any], claimed: Composed, domain: Domain | 
         cost=body["released_cost"] != "0",
     )
     return hold_assumptions(body, needed)
+
+
+def _answers_assumed(part: dict[str, Any], place: str) -> dict[str, str]:
+    """Give what shuffled answers need stated: how many there are, and how like those of other values they are."""
+    if "shuffled" not in part:
+        return {}
+    clones = part["shuffled"]["clones"]
+    hold_clones(part["mechanism"], part["loss"]["parameter"], Fraction(clones))
+    return {
+        f"{place}least number of records": str(part["shuffled"]["users"]),
+        f"{place}least share of answers that are clones": clones,
+    }
 
 
 def _size_assumed(batches: dict[str, Any] | None, place: str) -> dict[str, str]:
