@@ -126,7 +126,7 @@ def has_its_options_in_the_checker(item: BuiltIn) -> bool:
 
 
 def has_its_formula_in_the_checker(item: BuiltIn) -> bool:
-    others = (*formulas.SANITISERS, *formulas.KEY_SAMPLERS, formulas.CONSTRAINED, *formulas.TOGETHER)
+    others = (*formulas.SANITISERS, *formulas.KEY_SAMPLERS, formulas.CONSTRAINED, *formulas.ANSWERS)
     return item.name in {**formulas.MECHANISMS, **formulas.SAMPLERS, **formulas.BATCHES, **dict.fromkeys(others)}
 
 
@@ -138,7 +138,6 @@ RECORDS, KEYS = ("mechanism", "sampler"), ("sanitiser", "key sampler")
 OTHERS = ("sampler of batches", "sampler of strata")  # no certificate states one, and it is no formula of a record
 _MADE = "certdp.dpis makes it; users name it in options alone"
 OF_TRAINING: Mapping[str, str] = {"dpis": _MADE, "dpis-step": _MADE}
-TOGETHER = formulas.TOGETHER
 OF_BATCHES = "its scheme has no expression; the claims batches/* guard it"
 AUDITS = "tests/test_audits.py"
 FORGERIES = "tests/verification/checker/test_forgeries.py"
@@ -225,7 +224,8 @@ PLACES = (
         {
             "coreset": "weights as importance does, at another rate",
             **dict.fromkeys(
-                (*TOGETHER, *formulas.BATCHES), "audits are of data sets of few records, of which no batch is drawn"
+                (*formulas.ANSWERS, *formulas.BATCHES),
+                "audits are of data sets of few records, of which no batch is drawn",
             ),
         },
     ),
@@ -234,7 +234,6 @@ PLACES = (
         "a certificate that names {class} in CORPUS, so that every alteration of it is tried",
         (*RECORDS, *KEYS),
         used_in(FORGERIES),
-        dict.fromkeys(TOGETHER, "no kind of certificate speaks of records that are drawn together"),
     ),
 )
 

@@ -51,6 +51,7 @@ from certdp.runs.calibration import Budget, Limit
 from certdp.runs.risk import AdvantageLimit, BayesRiskLimit, RiskLimit, TruePositiveRateLimit
 from certdp.runs.run import NotionAbsent, Run
 from certdp.samplers.ppswor import Ppswor
+from certdp.samplers.shuffled import Shuffled
 from certdp.samplers.shuffled_batches import ShuffledBatches
 from certdp.selection import ReportNoisyMax
 from certdp.verification.certificates import approximate
@@ -173,8 +174,7 @@ NO_KIND: dict[str, tuple[tuple[str, ...], str]] = {
         "no kind of certificate states another ε or δ yet, nor a risk",
     ),
 }
-"""What states a number and has no certificate, with the reason that is given. What answers that are shuffled cost is
-refused where these are tested."""
+"""What states a number and has no certificate, with the reason that is given."""
 
 
 @pytest.mark.parametrize("name", NO_KIND)
@@ -267,6 +267,9 @@ RUNS: dict[str, Run[Any]] = {
         mechanism=LpSum(scale=Public(8), norm=Public("3/2")),
         sampler=TruncatedPoisson(rate=Public("0.1"), batch_size=Public(2), data_size=Public(20), at_most=Public(True)),
         domain=NormBall(norm=Norm("3/2"), radius=Public(1)),
+    ),
+    "answers, shuffled": SampledRun(
+        mechanism=RandomisedResponse(epsilon=Public(1), categories=Public(3)), sampler=Shuffled(users=Public(100))
     ),
     "epochs": AllocatedRun(
         mechanism=LaplaceSum(scale=Public(2)), sampler=RandomAllocation(batches=Public(3)), epochs=2, domain=BALL

@@ -30,6 +30,7 @@ from certdp.accounting.errors import InvalidValue
 from certdp.accounting.relations import Direction
 from certdp.pairs import ShuffledPair
 from certdp.sampling import Shuffled
+from certdp.verification.checker import check
 
 ANSWER = RandomisedResponse(categories=Public(4), epsilon=Public(1))
 
@@ -117,6 +118,27 @@ def test_sums_and_other_changes_are_refused_by_name() -> None:
     with pytest.raises(InvalidValue) as refused:
         SampledRun(mechanism=ANSWER, sampler=Shuffled(users=Public(9)), relation=ADD_REMOVE)
     assert refused.value.parameter == "relation"
-    run = run_of(9)
-    with pytest.raises(InvalidValue):
-        certificate(run, run.epsilon("1e-3"))
+
+
+@pytest.mark.parametrize("releases", [SampleOnce(1), SampleOnce(3)], ids=str)
+def test_a_certificate_proves_the_answer(releases: SampleOnce) -> None:
+    run = run_of(1000, releases)
+    answer = run.epsilon("1e-6")
+    found = certificate(run, answer)
+    assert found.method == "hockey-stick"
+    assert found.epsilon == Fraction(answer.epsilon.upper)
+    assert check(found.content).accepted
+
+
+def test_answers_in_several_orders_are_certified_on_a_line() -> None:
+    run = run_of(300, ResampleEach(4))
+    answer = run.epsilon("1e-6")
+    found = certificate(run, answer)
+    assert found.method == "loss-distribution"
+    assert answer.epsilon.upper <= found.epsilon <= answer.epsilon.upper * (1 + 1e-3)
+
+
+def test_more_users_than_a_check_looks_at_have_a_looser_certificate() -> None:
+    """Such a check is refused by name; the pure loss of one answer is certified in its place."""
+    run = run_of(2**40)
+    assert certificate(run, run.pure()).epsilon <= 1

@@ -989,7 +989,8 @@ class _Known:
             epochs = epochs or law.family == "allocated"
             if parameter and rate:
                 found[law] += samples
-        return cls(found, combinations if change.of_one and not batched else 1, margin, _cells(noise, epochs, looked_at))
+        combinations = combinations if change.of_one and not batched else 1
+        return cls(found, combinations, margin, _cells(noise, epochs, looked_at))
 
     @property
     def of_epochs(self) -> bool:

@@ -445,7 +445,7 @@ class Finite(Release):
     def answers(cls, loss: float, users: int, clones: float, cells: int, times: int) -> Finite:
         """Shuffled answers: about the pair whose curve runs straight between so many places, as the checker has it."""
         import numpy as np
-        from scipy.special import bdtrc, xlog1py, xlogy
+        from scipy.special import betainc, xlog1py, xlogy
 
         mean, spread = (users - 1) * clones, math.sqrt((users - 1) * clones * (1 - clones)) + 1
         looked_at = np.linspace(max(mean - _NEAR * spread, 0), min(mean + _NEAR * spread, users - 1), _NUMBERS)
@@ -458,9 +458,10 @@ class Finite(Release):
         def told(place: float) -> float:
             growth = math.exp(place)
             threshold = np.floor((numbers + 1) * (base * growth - 1) / ((base - 1) * (growth + 1)))
-            mass = np.exp(_log_binomial(numbers, np.minimum(threshold, numbers)) - numbers * math.log(2))
+            threshold = np.minimum(threshold, numbers)
+            mass = np.exp(_log_binomial(numbers, threshold) - numbers * math.log(2))
             lead, gain = (base - growth) / (base + 1), growth - 1
-            beyond = bdtrc(np.minimum(threshold, numbers), numbers, 0.5)
+            beyond = np.where(threshold < numbers, betainc(threshold + 1, np.maximum(numbers - threshold, 1), 0.5), 0.0)
             return float(weights @ np.maximum(lead * mass - gain * beyond, 0.0))
 
         reach = min(_FIRST_REACH, loss)

@@ -17,7 +17,6 @@ from certdp.verification import checker
 from certdp.verification.checker import shapes
 from certdp.verification.checker.approximate.claims import CLAIMS
 from certdp.verification.checker.approximate.methods import METHODS
-from certdp.verification.checker.declared import TOGETHER
 from certdp.verification.checker.intervals import OPERATIONS
 from certdp.verification.checker.options import PLUGINS
 from tests.verification.checker.test_forgeries import CORPUS, SCHEMA, plugins, written
@@ -192,7 +191,6 @@ def test_the_schema_knows_all_that_the_checker_reads() -> None:
 
 
 def test_every_option_is_stated_by_one_that_forgeries_begin_at(bodies: dict[str, Any]) -> None:
-    """But of samplers that draw records together, of which no kind of certificate speaks."""
     stated = {
         (role, plugin["name"], option)
         for body in bodies.values()
@@ -204,7 +202,6 @@ def test_every_option_is_stated_by_one_that_forgeries_begin_at(bodies: dict[str,
         for role, table in PLUGINS.items()
         for name, plugin in table.items()
         for option in plugin.values
-        if name not in TOGETHER
     }
     others = {one for one in stated if one[1] in {"roots", "any-mechanism"}}
     assert sorted(known - stated) == []

@@ -88,6 +88,7 @@ from certdp.samplers.every_key import EveryKey
 from certdp.samplers.listed_rates import ListedRates
 from certdp.samplers.pps import Pps
 from certdp.samplers.ppswor import Ppswor
+from certdp.samplers.shuffled import Shuffled
 from certdp.samplers.shuffled_batches import ShuffledBatches
 from certdp.selection import AboveThreshold, ReportNoisyMax
 from certdp.verification import checker
@@ -167,6 +168,9 @@ EPOCHS = AllocatedRun(mechanism=LAPLACE, sampler=RandomAllocation(batches=Public
 SHUFFLED = evolve(
     EPOCHS, sampler=ShuffledBatches(batch_size=Public(5), data_size=Public(20)), epochs=1, relation=ZERO_OUT
 )
+
+
+ANSWERS = evolve(RESPONSES, sampler=Shuffled(users=Public(50)))
 
 
 def correlated(strategy: Strategy, participation: Participation | CyclicPoisson) -> CorrelatedRun:
@@ -282,6 +286,16 @@ def coarse_epochs() -> bytes:
     for side in (body["method"]["remove"], body["method"]["add"]):
         side["dither"] = str(Fraction(side["dither"]) * side["places"] / 400)
         side["places"], side["cells"] = 400, 8
+    body["claim"]["delta"] = "11/200"
+    return seal(body)
+
+
+def answers_in_cells() -> bytes:
+    """On a line, in fewer places and cells, which is checked sooner and proves a little less."""
+    body = body_of(of(evolve(ANSWERS, releases=ResampleEach(2)), lambda run: run.epsilon(Delta("1/20")))())
+    for side in (body["method"]["remove"], body["method"]["add"]):
+        side["dither"] = str(Fraction(side["dither"]) * side["places"] / 400)
+        side["places"], side["cells"] = 400, 16
     body["claim"]["delta"] = "11/200"
     return seal(body)
 
@@ -527,6 +541,8 @@ CORPUS: dict[str, Callable[[], bytes]] = {
     "correlated, tree": of(correlated(TreeStrategy(4), Participation(times=2, apart=1)), lambda run: run.gaussian()),
     "epochs": coarse_epochs,
     "epochs, shuffled": of(SHUFFLED, lambda run: run.epsilon(Delta("1e-5"))),
+    "answers": of(ANSWERS, lambda run: run.epsilon(Delta("1e-3"))),
+    "answers, several orders": answers_in_cells,
     "risk": of(evolve(SAMPLES, sampler=Full()), certdp.risk),
     "risk, pure": of(NOISY, lambda run: RATES[:1]),
     "risk, by orders": of(LATTICE, lambda run: RATES[:1]),
@@ -975,6 +991,14 @@ def no_finer_rounding(genuine: Body, altered: Body) -> bool:
     )
 
 
+def fewer_clones(genuine: Body, altered: Body) -> bool:
+    """Nothing but the share of clones is another, and smaller."""
+    pairs = [
+        (new.get("shuffled"), old.get("shuffled")) for new, old in zip(altered["parts"], genuine["parts"], strict=True)
+    ]
+    return all(new == old or Fraction(new["clones"]) < Fraction(old["clones"]) for new, old in pairs)
+
+
 def larger_figures(genuine: Body, altered: Body) -> bool:
     true, other = genuine["data"], altered["data"]
     (low, high), (lower, higher) = true["expected_sample_size"], other["expected_sample_size"]
@@ -1068,6 +1092,7 @@ HARMLESS = (
         "another strategy, by which no record moves farther",
         another_strategy,
     ),
+    Harmless(r"parts\.\d+\.shuffled\.clones", "fewer clones, of which the claim is proven too", fewer_clones),
     Harmless(r"parts\.\d+\.rounding", "a rounding that drawing keeps to", no_finer_rounding),
     Harmless(
         r"(inputs\.loss|parts\.\d+\.loss\.parameter)\..*",
@@ -1126,7 +1151,7 @@ HARMLESS = (
         lambda genuine, altered: bool(genuine["parts"][0]["loss"] == altered["parts"][0]["loss"]),
     ),
 )
-SLOW = {"gaussian, samples": 7, "laplace, samples": 7, "lloyd, coreset": 11}
+SLOW = {"answers, several orders": 7, "gaussian, samples": 7, "laplace, samples": 7, "lloyd, coreset": 11}
 """Only every so many alterations of these: the claim is proven in seconds."""
 
 
@@ -1848,6 +1873,30 @@ def in_batches(body: Body, number: int) -> Body:
     return put(altered, ("parts", 0, "rate"), ["constant", f"1/{number}"])
 
 
+def answering(body: Body, *, users: int | None = None, clones: str | None = None) -> Body:
+    """Of other answers, as stated and as assumed."""
+    altered = copy.deepcopy(body)
+    stated = altered["parts"][0]["shuffled"]
+    stated |= {key: value for key, value in (("users", users), ("clones", clones)) if value is not None}
+    told = {"least number of records": str(stated["users"]), "least share of answers that are clones": stated["clones"]}
+    for item in altered["assumptions"]:
+        item["value"] = told.get(item["name"].removeprefix("part 1: "), item["value"])
+        if item["name"] == "part 1: sampler.users" and users is not None:
+            item["value"] = str(users)
+    if users is not None and "users" in altered["parts"][0]["sampler"]["options"]:
+        altered["parts"][0]["sampler"]["options"]["users"] = str(users)
+    return altered
+
+
+def in_one_order(body: Body) -> Body:
+    """With all answers of a record in one order."""
+    altered = put(body, ("parts", 0, "resample"), "once")
+    for item in altered["assumptions"]:
+        if item["name"] == "part 1: releases":
+            item["value"] = f"{altered['parts'][0]['steps']}, on one sample"
+    return altered
+
+
 def in_groups(body: Body) -> Body:
     altered = {**put(body, ("claim", "group"), 2), "theorem": f"{body['theorem']} and group privacy"}
     return {**altered, "assumptions": [*altered["assumptions"], {"name": "group size", "value": "2"}]}
@@ -2176,6 +2225,66 @@ FOR_ONE_REASON: dict[str, tuple[str, Callable[[Body], Body], str]] = {
         "epochs, shuffled",
         lambda body: of_size(of_others(body), {"number": 4, "data_size": 21}),
         "must state a number of records that is a multiple of theirs",
+    ),
+    "fewer users than are claimed for": (
+        "answers",
+        lambda body: answering(body, users=49),
+        "was not proven by hockey-stick",
+    ),
+    "users that the sampler does not state": (
+        "answers",
+        lambda body: put(answering(body, users=51), ("parts", 0, "sampler", "options", "users"), "50"),
+        "rate and weighted are not those of sampler shuffled",
+    ),
+    "more clones than the mechanism has": (
+        "answers",
+        lambda body: answering(body, clones="3/5"),
+        "answers of randomised-response have no such share of clones",
+    ),
+    "a share of clones above 1": (
+        "answers",
+        lambda body: answering(of_others(body), clones="11/10"),
+        "must state a share of clones of at most 1",
+    ),
+    "fewer clones": (
+        "answers",
+        lambda body: answering(body, clones="1/5"),
+        "was not proven by hockey-stick",
+    ),
+    "answers in cells that are none": (
+        "answers, several orders",
+        lambda body: put(body, ("method", "add", "cells"), 4097),
+        "method.add.cells must be an integer",
+    ),
+    "several answers in one order as in several": (
+        "answers, several orders",
+        in_one_order,
+        "was not proven by loss-distribution",
+    ),
+    "answers that are shuffled after a draw": (
+        "answers",
+        lambda body: put(of_others(body), ("parts", 0, "rate"), ["constant", "1/2"]),
+        "of a loss about replaced records nothing but drawing every record is proven",
+    ),
+    "answers with noise": (
+        "answers",
+        lambda body: put(of_others(body), ("parts", 0, "loss", "family"), "laplace"),
+        "of shuffled answers nothing but one pure loss of all replaced records is known",
+    ),
+    "answers of a mechanism that gives none": (
+        "answers",
+        lambda body: put(body, ("parts", 0, "mechanism", "name"), "laplace-sum"),
+        "answers of laplace-sum have no such share of clones",
+    ),
+    "shuffled answers quoted for users": (
+        "answers",
+        lambda body: put(body, ("claim", "relation"), "add-remove"),
+        "a loss that is declared for replaced records says nothing about another change",
+    ),
+    "answers in no order": (
+        "answers",
+        lambda body: {**body, "parts": [{k: v for k, v in body["parts"][0].items() if k != "shuffled"}]},
+        "certificates of shuffled sampling are of another kind",
     ),
     "a cost of constants about replaced records": (
         "replaced",

@@ -1,0 +1,204 @@
+"""Shuffled answers, against the laws of their counts written out in exact fractions and by quadruple sums."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from functools import cache
+from itertools import product
+from math import comb
+from typing import Any
+
+import mpmath
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from certdp.verification.checker.approximate import shuffled
+from certdp.verification.checker.approximate.factors import SHUFFLED, Crowd, Factor
+from certdp.verification.checker.approximate.shuffled import delta_of_shuffled, shuffled_outcomes
+from certdp.verification.checker.budget import Budget
+from certdp.verification.checker.intervals import Arithmetic, upper_end
+from certdp.verification.checker.verdict import Refused
+
+ARITHMETIC = Arithmetic(256)
+SLIGHT = mpmath.mpf(10) ** -50
+"""Of the sums that are compared with."""
+
+
+@pytest.fixture(autouse=True, scope="module")
+def digits() -> Iterator[None]:
+    with mpmath.workdps(60):
+        yield
+
+
+def answers(loss: Any, users: int, clones: Any) -> Factor:
+    crowd = Crowd(users, Fraction(clones))
+    return Factor(SHUFFLED, Fraction(loss), Fraction(1), together=1, samples=1, crowd=crowd)
+
+
+def bound(factor: Factor, epsilon: Any) -> Any:
+    found = delta_of_shuffled(factor, ARITHMETIC.rational(Fraction(epsilon)), Budget())
+    return mpmath.mpf(found.hi)
+
+
+@cache
+def counted(loss: Fraction, users: int, clones: Fraction, epsilon: Fraction) -> Any:
+    """δ(ε) summed over every number of clones and every count, in 60 digits."""
+    base = mpmath.exp(mpmath.mpf(loss.numerator) / loss.denominator)
+    edge = mpmath.exp(mpmath.mpf(epsilon.numerator) / epsilon.denominator)
+    share, truth = mpmath.mpf(clones.numerator) / clones.denominator, base / (base + 1)
+    total = mpmath.mpf(0)
+    for number in range(users):
+        weight = comb(users - 1, number) * share**number * (1 - share) ** (users - 1 - number)
+        fair = [mpmath.mpf(comb(number, j)) / 2**number for j in range(number + 1)]
+        for count in range(number + 2):
+            same = fair[count] if count <= number else 0
+            less = fair[count - 1] if count else 0
+            one, other = truth * less + (1 - truth) * same, (1 - truth) * less + truth * same
+            total += weight * max(one - edge * other, 0)
+    return total
+
+
+LOSSES = st.fractions(Fraction(1, 8), 4, max_denominator=8)
+SHARES = st.one_of(st.just(Fraction(1)), st.fractions(Fraction(1, 50), 1, max_denominator=50))
+LEVELS = st.fractions(0, Fraction(9, 8), max_denominator=16)
+
+
+@given(LOSSES, st.integers(1, 40), SHARES, LEVELS)
+def test_delta_is_that_of_the_counts(loss: Fraction, users: int, clones: Fraction, part: Fraction) -> None:
+    epsilon = loss * part
+    exact, found = counted(loss, users, clones, epsilon), bound(answers(loss, users, clones), epsilon)
+    assert exact <= found + SLIGHT
+    assert found - exact <= mpmath.mpf(10) ** -30
+
+
+@pytest.mark.parametrize("users", [400, 3000])
+def test_where_few_of_the_numbers_are_looked_at_tails_count(users: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of fewer standard deviations than are used the bound stays one, and is looser."""
+    factor = answers(1, users, Fraction(1, 7))
+    whole = bound(factor, Fraction(1, 10))
+    looser = []
+    for reach in (1, 3):
+        monkeypatch.setattr(shuffled, "_REACH", reach)
+        looser.append(bound(factor, Fraction(1, 10)))
+    assert whole < looser[1] < looser[0] < 1
+    assert looser[1] - whole < mpmath.mpf(1) / 1000
+    if users < 1000:
+        assert whole >= counted(Fraction(1), users, Fraction(1, 7), Fraction(1, 10))
+
+
+def randomised(loss: float, categories: int, users: int, epsilon: float) -> float:
+    """The largest δ(ε) between the counts of all answers where one value moves from 0 to 1, whatever others are."""
+    lie = 1 / (mpmath.exp(loss) + categories - 1)
+
+    def law(value: int) -> list[Any]:
+        return [1 - (categories - 1) * lie if one == value else lie for one in range(categories)]
+
+    def counts(values: list[int]) -> dict[tuple[int, ...], Any]:
+        found: dict[tuple[int, ...], Any] = {(0,) * categories: mpmath.mpf(1)}
+        for value in values:
+            then: dict[tuple[int, ...], Any] = {}
+            for seen, mass in found.items():
+                for one, chance in enumerate(law(value)):
+                    key = (*seen[:one], seen[one] + 1, *seen[one + 1 :])
+                    then[key] = then.get(key, 0) + mass * chance
+            found = then
+        return found
+
+    worst = mpmath.mpf(0)
+    for others in product(range(categories), repeat=users - 1):
+        if list(others) != sorted(others):
+            continue
+        one, other = (counts([value, *others]) for value in (0, 1))
+        edge = mpmath.exp(epsilon)
+        worst = max(worst, mpmath.fsum(max(mass - edge * other[key], 0) for key, mass in one.items()))
+    return worst
+
+
+@pytest.mark.parametrize("categories", [2, 3])
+def test_no_data_of_few_users_tell_more(categories: int) -> None:
+    loss = Fraction(3, 2)
+    odds = mpmath.exp(mpmath.mpf(3) / 2)
+    clones = Fraction(int(mpmath.mpf(2) / (1 + odds) * 2**80), 2**80)
+    for epsilon in (Fraction(1, 4), Fraction(3, 4)):
+        reached = randomised(1.5, categories, 4, float(epsilon))
+        assert reached <= bound(answers(loss, 4, clones), epsilon)
+
+
+def test_more_clones_than_there_are_would_be_false() -> None:
+    """The control: with every answer a clone the counts of few users tell more than is bounded."""
+    reached = randomised(1.5, 2, 4, 0.25)
+    assert reached > bound(answers(Fraction(3, 2), 4, 1), Fraction(1, 4))
+
+
+def test_the_users_themselves_are_no_clones() -> None:
+    """The control: with the user counted among those who may be clones too little is stated."""
+    assert counted(Fraction(1), 5, Fraction(1, 2), Fraction(1, 4)) > bound(
+        answers(1, 6, Fraction(1, 2)), Fraction(1, 4)
+    )
+
+
+def curve(found: Any, lost: Any, epsilon: Any, sign: int = 1) -> Any:
+    edge = mpmath.exp(epsilon)
+    total = mpmath.mpf(lost.hi)
+    for mass, loss in found:
+        with_it = mpmath.mpf(mass.hi) * mpmath.exp(mpmath.mpf(loss.hi))
+        pair = (with_it, mpmath.mpf(mass.hi))
+        one, other = pair if sign > 0 else pair[::-1]
+        total += max(one - edge * other, 0)
+    return total
+
+
+@pytest.mark.parametrize(("loss", "users", "clones"), [(1, 40, "1/2"), (3, 60, "1/20"), ("1/100", 20, "1")])
+def test_the_pair_on_a_line_has_a_curve_above(loss: Any, users: int, clones: str) -> None:
+    factor = answers(Fraction(loss), users, Fraction(clones))
+    found, lost = shuffled_outcomes(factor, 24, Budget())
+    for part in range(33):
+        epsilon = Fraction(loss) * part / 29
+        exact = counted(Fraction(loss), users, Fraction(clones), epsilon)
+        for sign in (1, -1):
+            assert curve(found, lost, mpmath.mpf(epsilon.numerator) / epsilon.denominator, sign) >= exact - SLIGHT
+    masses = mpmath.fsum(mpmath.mpf(mass.hi) for mass, _ in found) + mpmath.mpf(lost.hi)
+    assert abs(masses - 1) < mpmath.mpf(10) ** -30
+    grown = mpmath.fsum(mpmath.mpf(mass.hi) * mpmath.exp(mpmath.mpf(loss.hi)) for mass, loss in found)
+    assert abs(grown + mpmath.mpf(lost.hi) - 1) < mpmath.mpf(10) ** -30
+
+
+def test_more_cells_tell_less() -> None:
+    factor = answers(2, 300, "1/5")
+    few, many = (shuffled_outcomes(factor, cells, Budget())[0] for cells in (8, 64))
+    assert sum(upper_end(mass) for mass, loss in few if upper_end(loss) > Fraction(1, 100)) > 0
+    exact = counted(Fraction(2), 300, Fraction(1, 5), Fraction(1, 3))
+    gaps = [curve(found, ARITHMETIC.rational(Fraction(0)), mpmath.mpf(1) / 3) - exact for found in (few, many)]
+    assert 0 <= gaps[1] < gaps[0] / 8
+
+
+REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
+    "users beyond the numbers that are looked at": (
+        lambda: bound(answers(1, 2**40, "1/2"), "1/10"),
+        "takes more than 1048576 likely values",
+    ),
+    "no cells": (lambda: shuffled_outcomes(answers(1, 9, "1/2"), 0, Budget()), "from 1 to 4096 cells"),
+    "too many cells": (lambda: shuffled_outcomes(answers(1, 9, "1/2"), 4097, Budget()), "from 1 to 4096 cells"),
+    "more than may be done": (
+        lambda: delta_of_shuffled(answers(1, 10**6, "1/2"), ARITHMETIC.rational(Fraction(1)), Budget(10**6)),
+        "work budget",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_takes_too_long_is_refused_by_name(name: str) -> None:
+    ask, reason = REFUSED[name]
+    with pytest.raises(Refused, match=reason):
+        ask()
+
+
+def test_work_is_paid_once_for_both_directions() -> None:
+    factor, budget = answers(1, 50, "1/2"), Budget()
+    shuffled_outcomes(factor, 8, budget)
+    left = budget.left
+    shuffled_outcomes(factor._replace(samples=7), 8, budget)
+    assert budget.left == left
+    assert left < Budget().left - 8 * shuffled._LAW
