@@ -455,7 +455,7 @@ class Finite(Release):
         weights /= weights.sum()
         base = math.exp(loss)
 
-        def told(place: float) -> float:
+        def delta(place: float) -> float:
             growth = math.exp(place)
             threshold = np.floor((numbers + 1) * (base * growth - 1) / ((base - 1) * (growth + 1)))
             threshold = np.minimum(threshold, numbers)
@@ -465,10 +465,10 @@ class Finite(Release):
             return float(weights @ np.maximum(lead * mass - gain * beyond, 0.0))
 
         reach = min(_FIRST_REACH, loss)
-        while reach < loss and told(reach) > _NEGLIGIBLE:
+        while reach < loss and delta(reach) > _NEGLIGIBLE:
             reach = min(2 * reach, loss)
         growths = np.exp(np.arange(cells + 1) * (reach / cells))
-        slopes = np.diff([told(math.log(growth)) for growth in growths]) / np.diff(growths)
+        slopes = np.diff([delta(math.log(growth)) for growth in growths]) / np.diff(growths)
         masses = np.diff(np.minimum.accumulate(np.append(slopes, 0.0)[::-1])[::-1])
         known = masses > 0
         above, ratios = masses[known], growths[1:][known]

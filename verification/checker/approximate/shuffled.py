@@ -75,7 +75,7 @@ class _Chances(NamedTuple):
         return _Chances(c, t, least, most, beyond)
 
 
-class _Told(NamedTuple):
+class _Event(NamedTuple):
     """What an event tells, in units: the most that the record's own answer leads by, what others take, and x."""
 
     lead: int
@@ -111,7 +111,7 @@ def _price(factor: Factor) -> int:
         Refused: where there are too many likely numbers of clones.
     """
     assert factor.crowd is not None
-    first, last = _looked_at(*_odds(factor.crowd))
+    first, last = _likely(*_odds(factor.crowd))
     if last - first >= _MOST_STEPS:
         raise Refused(f"of so many records the number of clones takes more than {_MOST_STEPS} likely values")
     return _LAW + (last - first + 1) * _STEP + (10 * isqrt(first) + 10) * _TERM
@@ -137,36 +137,36 @@ def _delta_at(factor: Factor, growth: Interval) -> Mpf:
         _FINE.subtract(_FINE.multiply(base, growth), _ONE),
         _FINE.multiply(_FINE.subtract(base, _ONE), _FINE.add(growth, _ONE)),
     )
-    told = _Told(
+    event = _Event(
         floor_in_units(lead.hi, BITS) + 1,
         max(floor_in_units(gain.lo, BITS), 0),
         max(floor_in_units(odds.lo, BITS), _UNIT >> 1),
         floor_in_units(odds.hi, BITS) + 1,
     )
-    return _FINE.rational(_mean(told, factor.crowd)).hi
+    return _FINE.rational(_mean(event, factor.crowd)).hi
 
 
-def _mean(told: _Told, crowd: Crowd) -> Fraction:
+def _mean(event: _Event, crowd: Crowd) -> Fraction:
     """Bound the mean over the number of clones from above."""
     others, share, rest = _odds(crowd)
-    first, last = _looked_at(others, share, rest)
-    chances = _from_the_middle(first, told.threshold(first))
+    first, last = _likely(others, share, rest)
+    chances = _from_the_middle(first, event.threshold(first))
     low = high = weight = _UNIT  # the weight of the first, too small and too large, and the sum of the former
-    total = given = told.given(chances)
+    total = given = event.given(chances)
     total *= _UNIT
     for clones in range(first, last):
         low = low * (others - clones) * share // ((clones + 1) * rest)
         high = -(-high * (others - clones) * share // ((clones + 1) * rest))
         weight += low
-        chances = chances.at(clones + 1, told.threshold(clones + 1))
-        given = told.given(chances)
+        chances = chances.at(clones + 1, event.threshold(clones + 1))
+        given = event.given(chances)
         total += high * given
-    below = _geometric(first * rest, (others - first + 1) * share) * _UNIT * told.lead * _UNIT
+    below = _geometric(first * rest, (others - first + 1) * share) * _UNIT * event.lead * _UNIT
     above = _geometric((others - last) * share, (last + 1) * rest) * high * given
     return (total + below + above) / (weight * _UNIT * _UNIT)
 
 
-def _looked_at(others: int, share: int, rest: int) -> tuple[int, int]:
+def _likely(others: int, share: int, rest: int) -> tuple[int, int]:
     """Give the first and last number of clones looked at."""
     if not rest or not share:
         return (0, 0) if rest else (others, others)
@@ -229,9 +229,9 @@ def shuffled_outcomes(factor: Factor, cells: int, budget: Budget) -> tuple[list[
 @lru_cache(maxsize=8)
 def _outcomes(factor: Factor, cells: int) -> tuple[list[Outcome], Interval]:
     reach = min(_FIRST_REACH, factor.parameter)
-    while reach < factor.parameter and _told_at(factor, reach)[1] > _NEGLIGIBLE:
+    while reach < factor.parameter and _corner(factor, reach)[1] > _NEGLIGIBLE:
         reach = min(2 * reach, factor.parameter)
-    corners = _hull([_told_at(factor, reach * j / cells) for j in range(cells + 1)])
+    corners = _hull([_corner(factor, reach * j / cells) for j in range(cells + 1)])
     slopes = [(low[1] - high[1]) / (high[0] - low[0]) for low, high in pairwise(corners)]
     found, kept = [], Fraction(0)
     for (growth, _), before, after in zip(corners[1:], slopes, [*slopes[1:], Fraction(0)], strict=True):
@@ -246,7 +246,7 @@ def _outcomes(factor: Factor, cells: int) -> tuple[list[Outcome], Interval]:
     return [*found, Outcome(_FINE.rational(1 - kept - lost), NOTHING)], _FINE.rational(lost)
 
 
-def _told_at(factor: Factor, loss: Fraction) -> tuple[Fraction, Fraction]:
+def _corner(factor: Factor, loss: Fraction) -> tuple[Fraction, Fraction]:
     """Give a growth at about a loss, exactly, and an upper bound of delta there."""
     growth = upper_end(_FINE.exp(_FINE.rational(loss))) if loss else Fraction(1)
     found = _delta_at(factor, _FINE.rational(growth))

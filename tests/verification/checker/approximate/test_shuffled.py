@@ -88,7 +88,7 @@ def test_where_few_of_the_numbers_are_looked_at_tails_count(users: int, monkeypa
         assert whole >= counted(Fraction(1), users, Fraction(1, 7), Fraction(1, 10))
 
 
-def randomised(loss: float, categories: int, users: int, epsilon: float) -> float:
+def randomised(loss: float, categories: int, users: int, epsilon: float) -> Any:
     """The largest δ(ε) between the counts of all answers where one value moves from 0 to 1, whatever others are."""
     lie = 1 / (mpmath.exp(loss) + categories - 1)
 
