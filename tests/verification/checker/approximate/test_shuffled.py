@@ -106,13 +106,14 @@ def randomised(loss: float, categories: int, users: int, epsilon: float) -> Any:
             found = then
         return found
 
-    worst = mpmath.mpf(0)
+    worst: Any = mpmath.mpf(0)
     for others in product(range(categories), repeat=users - 1):
         if list(others) != sorted(others):
             continue
         one, other = (counts([value, *others]) for value in (0, 1))
         edge = mpmath.exp(epsilon)
-        worst = max(worst, mpmath.fsum(max(mass - edge * other[key], 0) for key, mass in one.items()))
+        told: Any = mpmath.fsum(max(mass - edge * other[key], 0) for key, mass in one.items())
+        worst = max(worst, told)
     return worst
 
 
