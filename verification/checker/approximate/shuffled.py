@@ -139,7 +139,7 @@ def _delta_at(factor: Factor, growth: Interval) -> Mpf:
     )
     event = _Event(
         floor_in_units(lead.hi, BITS) + 1,
-        max(floor_in_units(gain.lo, BITS), 0),
+        floor_in_units(gain.lo, BITS),
         max(floor_in_units(odds.lo, BITS), _UNIT >> 1),
         floor_in_units(odds.hi, BITS) + 1,
     )
@@ -168,8 +168,8 @@ def _mean(event: _Event, crowd: Crowd) -> Fraction:
 
 def _likely(others: int, share: int, rest: int) -> tuple[int, int]:
     """Give the first and last number of clones looked at."""
-    if not rest or not share:
-        return (0, 0) if rest else (others, others)
+    if not rest:
+        return others, others
     mean = others * share >> _SHARE_BITS
     reach = _REACH * (isqrt(others * share * rest >> (2 * _SHARE_BITS)) + 4)
     return max(0, mean - reach), min(others, mean + reach)
@@ -197,7 +197,7 @@ def _from_the_middle(clones: int, threshold: int) -> _Chances:
         least, most = least * (clones - number) // (number + 1), -(-most * (clones - number) // (number + 1))
         number += 1
     if number <= clones:  # the rest is below the sum of a geometric series, or masses all below this one
-        sum_most += -(-most * (clones - number + 1) // (2 * number + 1 - clones))
+        sum_most += -(-most * (clones - number) // (2 * number + 1 - clones))
         if number < threshold:
             at_most_ = most
     twice = 0 if clones % 2 else _UNIT

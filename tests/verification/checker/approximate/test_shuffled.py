@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
 from itertools import product
@@ -22,14 +22,10 @@ from certdp.verification.checker.intervals import Arithmetic, upper_end
 from certdp.verification.checker.verdict import Refused
 
 ARITHMETIC = Arithmetic(256)
-SLIGHT = mpmath.mpf(10) ** -50
+FINE: Any = mpmath.MPContext()
+FINE.dps = 60
+SLIGHT = FINE.mpf(10) ** -50
 """Of the sums that are compared with."""
-
-
-@pytest.fixture(autouse=True, scope="module")
-def digits() -> Iterator[None]:
-    with mpmath.workdps(60):
-        yield
 
 
 def answers(loss: Any, users: int, clones: Any) -> Factor:
@@ -39,19 +35,19 @@ def answers(loss: Any, users: int, clones: Any) -> Factor:
 
 def bound(factor: Factor, epsilon: Any) -> Any:
     found = delta_of_shuffled(factor, ARITHMETIC.rational(Fraction(epsilon)), Budget())
-    return mpmath.mpf(found.hi)
+    return FINE.mpf(found.hi)
 
 
 @cache
 def counted(loss: Fraction, users: int, clones: Fraction, epsilon: Fraction) -> Any:
     """δ(ε) summed over every number of clones and every count, in 60 digits."""
-    base = mpmath.exp(mpmath.mpf(loss.numerator) / loss.denominator)
-    edge = mpmath.exp(mpmath.mpf(epsilon.numerator) / epsilon.denominator)
-    share, truth = mpmath.mpf(clones.numerator) / clones.denominator, base / (base + 1)
-    total = mpmath.mpf(0)
+    base = FINE.exp(FINE.mpf(loss.numerator) / loss.denominator)
+    edge = FINE.exp(FINE.mpf(epsilon.numerator) / epsilon.denominator)
+    share, truth = FINE.mpf(clones.numerator) / clones.denominator, base / (base + 1)
+    total = FINE.mpf(0)
     for number in range(users):
         weight = comb(users - 1, number) * share**number * (1 - share) ** (users - 1 - number)
-        fair = [mpmath.mpf(comb(number, j)) / 2**number for j in range(number + 1)]
+        fair = [FINE.mpf(comb(number, j)) / 2**number for j in range(number + 1)]
         for count in range(number + 2):
             same = fair[count] if count <= number else 0
             less = fair[count - 1] if count else 0
@@ -70,7 +66,7 @@ def test_delta_is_that_of_the_counts(loss: Fraction, users: int, clones: Fractio
     epsilon = loss * part
     exact, found = counted(loss, users, clones, epsilon), bound(answers(loss, users, clones), epsilon)
     assert exact <= found + SLIGHT
-    assert found - exact <= mpmath.mpf(10) ** -30
+    assert found - exact <= FINE.mpf(10) ** -30
 
 
 @pytest.mark.parametrize("users", [400, 3000])
@@ -83,20 +79,20 @@ def test_where_few_of_the_numbers_are_looked_at_tails_count(users: int, monkeypa
         monkeypatch.setattr(shuffled, "_REACH", reach)
         looser.append(bound(factor, Fraction(1, 10)))
     assert whole < looser[1] < looser[0] < 1
-    assert looser[1] - whole < mpmath.mpf(1) / 1000
+    assert looser[1] - whole < FINE.mpf(1) / 1000
     if users < 1000:
         assert whole >= counted(Fraction(1), users, Fraction(1, 7), Fraction(1, 10))
 
 
 def randomised(loss: float, categories: int, users: int, epsilon: float) -> Any:
     """The largest δ(ε) between the counts of all answers where one value moves from 0 to 1, whatever others are."""
-    lie = 1 / (mpmath.exp(loss) + categories - 1)
+    lie = 1 / (FINE.exp(loss) + categories - 1)
 
     def law(value: int) -> list[Any]:
         return [1 - (categories - 1) * lie if one == value else lie for one in range(categories)]
 
     def counts(values: list[int]) -> dict[tuple[int, ...], Any]:
-        found: dict[tuple[int, ...], Any] = {(0,) * categories: mpmath.mpf(1)}
+        found: dict[tuple[int, ...], Any] = {(0,) * categories: FINE.mpf(1)}
         for value in values:
             then: dict[tuple[int, ...], Any] = {}
             for seen, mass in found.items():
@@ -106,13 +102,13 @@ def randomised(loss: float, categories: int, users: int, epsilon: float) -> Any:
             found = then
         return found
 
-    worst: Any = mpmath.mpf(0)
+    worst: Any = FINE.mpf(0)
     for others in product(range(categories), repeat=users - 1):
         if list(others) != sorted(others):
             continue
         one, other = (counts([value, *others]) for value in (0, 1))
-        edge = mpmath.exp(epsilon)
-        told: Any = mpmath.fsum(max(mass - edge * other[key], 0) for key, mass in one.items())
+        edge = FINE.exp(epsilon)
+        told: Any = FINE.fsum(max(mass - edge * other[key], 0) for key, mass in one.items())
         worst = max(worst, told)
     return worst
 
@@ -120,8 +116,8 @@ def randomised(loss: float, categories: int, users: int, epsilon: float) -> Any:
 @pytest.mark.parametrize("categories", [2, 3])
 def test_no_data_of_few_users_tell_more(categories: int) -> None:
     loss = Fraction(3, 2)
-    odds = mpmath.exp(mpmath.mpf(3) / 2)
-    clones = Fraction(int(mpmath.mpf(2) / (1 + odds) * 2**80), 2**80)
+    odds = FINE.exp(FINE.mpf(3) / 2)
+    clones = Fraction(int(FINE.mpf(2) / (1 + odds) * 2**80), 2**80)
     for epsilon in (Fraction(1, 4), Fraction(3, 4)):
         reached = randomised(1.5, categories, 4, float(epsilon))
         assert reached <= bound(answers(loss, 4, clones), epsilon)
@@ -141,11 +137,11 @@ def test_the_users_themselves_are_no_clones() -> None:
 
 
 def curve(found: Any, lost: Any, epsilon: Any, sign: int = 1) -> Any:
-    edge = mpmath.exp(epsilon)
-    total = mpmath.mpf(lost.hi)
+    edge = FINE.exp(epsilon)
+    total = FINE.mpf(lost.hi)
     for mass, loss in found:
-        with_it = mpmath.mpf(mass.hi) * mpmath.exp(mpmath.mpf(loss.hi))
-        pair = (with_it, mpmath.mpf(mass.hi))
+        with_it = FINE.mpf(mass.hi) * FINE.exp(FINE.mpf(loss.hi))
+        pair = (with_it, FINE.mpf(mass.hi))
         one, other = pair if sign > 0 else pair[::-1]
         total += max(one - edge * other, 0)
     return total
@@ -159,11 +155,32 @@ def test_the_pair_on_a_line_has_a_curve_above(loss: Any, users: int, clones: str
         epsilon = Fraction(loss) * part / 29
         exact = counted(Fraction(loss), users, Fraction(clones), epsilon)
         for sign in (1, -1):
-            assert curve(found, lost, mpmath.mpf(epsilon.numerator) / epsilon.denominator, sign) >= exact - SLIGHT
-    masses = mpmath.fsum(mpmath.mpf(mass.hi) for mass, _ in found) + mpmath.mpf(lost.hi)
-    assert abs(masses - 1) < mpmath.mpf(10) ** -30
-    grown = mpmath.fsum(mpmath.mpf(mass.hi) * mpmath.exp(mpmath.mpf(loss.hi)) for mass, loss in found)
-    assert abs(grown + mpmath.mpf(lost.hi) - 1) < mpmath.mpf(10) ** -30
+            assert curve(found, lost, FINE.mpf(epsilon.numerator) / epsilon.denominator, sign) >= exact - SLIGHT
+    masses = FINE.fsum(FINE.mpf(mass.hi) for mass, _ in found) + FINE.mpf(lost.hi)
+    assert abs(masses - 1) < FINE.mpf(10) ** -30
+    grown = FINE.fsum(FINE.mpf(mass.hi) * FINE.exp(FINE.mpf(loss.hi)) for mass, loss in found)
+    assert abs(grown + FINE.mpf(lost.hi) - 1) < FINE.mpf(10) ** -30
+
+
+def test_of_two_thresholds_that_rounding_leaves_the_better_counts() -> None:
+    unit = 1 << shuffled.BITS
+    chances = shuffled._Chances(5, 3, 10 * unit // 32, 10 * unit // 32, 6 * unit // 32)
+    further = chances.at(5, 4)
+    assert (further.most, further.beyond) == (5 * unit // 32, unit // 32)
+    two_thirds = 2 * unit // 3
+    for lead, gain in ((unit, unit), (unit, 0), (unit // 2, unit)):
+        sharp, blurred = (
+            shuffled._Event(lead, gain, two_thirds - 1, most) for most in (two_thirds - 1, two_thirds + 1)
+        )
+        assert sharp.threshold(5) == 3
+        each = [max(lead * one.most - gain * one.beyond, 0) for one in (chances, further)]
+        assert sharp.given(chances) == each[0]
+        assert blurred.given(chances) == max(each)
+
+
+def test_where_no_answer_is_a_clone_the_order_hides_nothing() -> None:
+    alone, none = (bound(answers(2, users, share), "1/2") for users, share in ((1, "1"), (9, Fraction(1, 2**200))))
+    assert alone == none
 
 
 def test_more_cells_tell_less() -> None:
@@ -171,7 +188,7 @@ def test_more_cells_tell_less() -> None:
     few, many = (shuffled_outcomes(factor, cells, Budget())[0] for cells in (8, 64))
     assert sum(upper_end(mass) for mass, loss in few if upper_end(loss) > Fraction(1, 100)) > 0
     exact = counted(Fraction(2), 300, Fraction(1, 5), Fraction(1, 3))
-    gaps = [curve(found, ARITHMETIC.rational(Fraction(0)), mpmath.mpf(1) / 3) - exact for found in (few, many)]
+    gaps = [curve(found, ARITHMETIC.rational(Fraction(0)), FINE.mpf(1) / 3) - exact for found in (few, many)]
     assert 0 <= gaps[1] < gaps[0] / 8
 
 
