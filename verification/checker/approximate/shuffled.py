@@ -196,8 +196,8 @@ def _from_the_middle(clones: int, threshold: int) -> _Chances:
             break
         least, most = least * (clones - number) // (number + 1), -(-most * (clones - number) // (number + 1))
         number += 1
-    if number <= clones:  # the rest is below the sum of a geometric series, or masses all below this one
-        sum_most += -(-most * (clones - number) // (2 * number + 1 - clones))
+    if number <= clones:  # the rest are less than C masses, none above this one
+        sum_most += most * clones
         if number < threshold:
             at_most_ = most
     twice = 0 if clones % 2 else _UNIT

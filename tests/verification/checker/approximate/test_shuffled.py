@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
-from itertools import product
+from itertools import pairwise, product
 from math import comb
 from typing import Any
 
@@ -181,6 +181,18 @@ def test_of_two_thresholds_that_rounding_leaves_the_better_counts() -> None:
 def test_where_no_answer_is_a_clone_the_order_hides_nothing() -> None:
     alone, none = (bound(answers(2, users, share), "1/2") for users, share in ((1, "1"), (9, Fraction(1, 2**200))))
     assert alone == none
+
+
+@given(st.dictionaries(st.integers(0, 40), st.integers(0, 40), min_size=2, max_size=9))
+def test_the_corners_are_those_of_the_largest_convex_function_below(dots: dict[int, int]) -> None:
+    points = [(Fraction(x), Fraction(y)) for x, y in sorted(dots.items())]
+    corners = shuffled._hull(points)
+    assert (corners[0], corners[-1]) == (points[0], points[-1])
+    assert set(corners) <= set(points)
+    slopes = [(high[1] - low[1]) / (high[0] - low[0]) for low, high in pairwise(corners)]
+    assert all(one < other for one, other in pairwise(slopes))
+    for (low, high), slope in zip(pairwise(corners), slopes, strict=True):
+        assert all(y >= low[1] + slope * (x - low[0]) for x, y in points if low[0] <= x <= high[0])
 
 
 def test_more_cells_tell_less() -> None:
