@@ -127,6 +127,34 @@ def test_a_claim_that_has_no_certificate_keeps_its_verdict(tmp_path: Path, event
     assert told["refused"]
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("event", "relation", "claimed"),
+    [
+        (
+            {
+                "type": "SampledWithoutReplacementDpEvent",
+                "source_dataset_size": 100,
+                "sample_size": 10,
+                "event": {"type": "GaussianDpEvent", "noise_multiplier": 4},
+            },
+            "replace",
+            "1",
+        ),
+        ({"type": "SingleEpochTreeAggregationDpEvent", "noise_multiplier": 9, "step_counts": [3, 8]}, "zero-out", "2"),
+    ],
+)
+def test_claims_about_other_changes_are_certified(tmp_path: Path, event: object, relation: str, claimed: str) -> None:
+    path, out = tmp_path / "event.json", tmp_path / "claim.json"
+    path.write_text(json.dumps(event), "utf-8")
+    found = answered(path, "--epsilon", claimed, "--delta", "1e-5", "--relation", relation, "--certificate", out)
+    assert found.exit_code == 0, found.output
+    claim = json.loads(out.read_bytes())["claim"]
+    assert claim["relation"] == relation
+    assert Fraction(claim["epsilon"]) <= Fraction(claimed)
+    assert check(out.read_bytes()).accepted
+
+
 def test_a_fault_of_a_peer_is_refuted(tmp_path: Path) -> None:
     """dp-accounting 0.6.0 composes randomised response once, however often it ran: 1.0987 for ten."""
     path = tmp_path / "answers.json"

@@ -23,12 +23,15 @@ from certdp.interoperation import (
     NoOp,
     PoissonSampled,
     RandomisedResponse,
+    SampledWithoutReplacement,
     SelfComposed,
+    SingleEpochTreeAggregation,
     TruncatedSubsampledGaussian,
     ZeroConcentrated,
     plan_of,
 )
-from certdp.interoperation.proven_claims import proven
+from certdp.interoperation.proven_claims import certified_event, proven
+from certdp.runs.calibration import Budget
 from certdp.runs.run import Interval
 from tests.support.cases import examples
 
@@ -140,3 +143,42 @@ def test_batches_that_hold_nobody_release_nothing() -> None:
     )
     with pytest.raises(InvalidValue, match="releases something"):
         plan_of(never)
+
+
+BATCH = SampledWithoutReplacement(40, 5, SelfComposed(Gaussian(2), 2))
+LAPLACE_BATCH = SampledWithoutReplacement(40, 5, Laplace(3))
+TREE = SingleEpochTreeAggregation(noise_multiplier=3, step_counts=[5, 9])
+OF_CHANGES: dict[str, tuple[Event, Change]] = {
+    "a batch, replaced": (SelfComposed(BATCH, 2), REPLACE),
+    "a batch, zeroed": (Composed([BATCH, Gaussian(9)]), ZERO_OUT),
+    "a batch with Laplace noise": (SelfComposed(LAPLACE_BATCH, 2), REPLACE),
+    "a batch of everything": (SampledWithoutReplacement(40, 40, Gaussian(2)), REPLACE),
+    "no batch": (Composed([SampledWithoutReplacement(40, 0, Gaussian(2)), Gaussian(5)]), ZERO_OUT),
+    "trees": (TREE, ZERO_OUT),
+    "trees, and more": (Composed([SelfComposed(TREE, 2), PoissonSampled(HALF, Gaussian(4))]), ZERO_OUT),
+    "samples, replaced": (SelfComposed(PoissonSampled(HALF, Gaussian(4)), 3), REPLACE),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", OF_CHANGES)
+def test_under_other_changes_a_plan_costs_what_its_event_costs_and_is_certified(name: str) -> None:
+    event, relation = OF_CHANGES[name]
+    described, plan = event.run(relation).epsilon(Delta("1e-5")).epsilon, plan_of(event, relation)
+    answer = plan.epsilon(Delta("1e-5"))
+    assert plan.relation == relation
+    assert described.upper == pytest.approx(answer.epsilon.upper, rel=1e-6)
+    claimed = Budget(epsilon=Epsilon(described.upper * (1 + 1e-3)), delta=Delta("1e-5"))
+    found = certified_event(event, claimed, described.upper, (), relation)
+    assert check(found.content).accepted
+    assert described.upper * (1 - 1e-9) <= found.epsilon <= described.upper * (1 + 1e-2)
+
+
+def test_what_changes_a_part_is_not_understood_under_is_refused() -> None:
+    for event, relation in ((BATCH, ADD_REMOVE), (TREE, ADD_REMOVE), (TREE, REPLACE)):
+        with pytest.raises(InvalidValue) as refused:
+            plan_of(event, relation)
+        assert refused.value.parameter == "relation"
+    for inner in (Composed([Gaussian(1), Laplace(1)]), PoissonSampled(HALF, Gaussian(1))):
+        with pytest.raises(InvalidValue):
+            plan_of(SampledWithoutReplacement(40, 5, inner), REPLACE)

@@ -22,10 +22,11 @@ from ..mechanisms.randomised_response import RandomisedResponse as Responses
 from ..plugins.contract import Mechanism, Sampler
 from ..runs.plan import Plan
 from ..runs.sampled import SampledRun
+from ..samplers.fixed_batches import FixedBatches
 from ..samplers.full import Full
 from ..samplers.poisson import Poisson
 from ..samplers.truncated_poisson import TruncatedPoisson
-from .batch_events import TruncatedSubsampledGaussian
+from .batch_events import SampledWithoutReplacement, SingleEpochTreeAggregation, TruncatedSubsampledGaussian
 from .events import (
     Composed,
     DiscreteLaplace,
@@ -52,7 +53,7 @@ class _Releases:
         mechanism: of each release.
         domain: where its noise is stated over one.
         rate: with which probability a record enters a sample, independently.
-        cut: how samples at that rate are cut to a size, where they are.
+        batches: how samples at that rate are drawn as a whole, where they are.
         together: releases on one sample.
         samples: how many samples.
     """
@@ -62,20 +63,25 @@ class _Releases:
     rate: Fraction = Fraction(1)
     together: int = 1
     samples: int = 1
-    cut: TruncatedPoisson | None = None
+    batches: TruncatedPoisson | FixedBatches | None = None
 
     @property
-    def sampler(self) -> Sampler | TruncatedPoisson:
+    def sampler(self) -> Sampler | TruncatedPoisson | FixedBatches:
         """Who draws."""
-        if self.cut is not None:
-            return self.cut
+        if self.batches is not None:
+            return self.batches
         return Full() if self.rate == 1 else Poisson(rate=Public(self.rate))
 
 
 def plan_of(event: Event, relation: Change = ADD_REMOVE) -> Plan[Record]:
     """The releases of an event, as a plan; equal ones are put together.
 
-    A record contributes a vector of ℓ1 norm at most 1 where noise is Laplace or discrete Laplace.
+    A record contributes a vector of ℓ1 norm at most 1 where noise is Laplace or discrete Laplace. A tree is as many
+    releases on everything as one record is in sums of it.
+
+    Args:
+        event: what is released.
+        relation: the change of the data to protect against.
 
     Args:
         event: what another tool described.
@@ -87,7 +93,7 @@ def plan_of(event: Event, relation: Change = ADD_REMOVE) -> Plan[Record]:
             or a sampler is not known, such as add/remove for randomised response.
     """
     found: Counter[_Releases] = Counter()
-    for releases in _releases(event):
+    for releases in _releases(event, relation):
         found[evolve(releases, samples=1)] += releases.samples
     parts = [
         part
@@ -99,22 +105,22 @@ def plan_of(event: Event, relation: Change = ADD_REMOVE) -> Plan[Record]:
     return Plan(parts)
 
 
-def _releases(event: Event) -> Iterator[_Releases]:
+def _releases(event: Event, relation: Change) -> Iterator[_Releases]:
     match event:
         case NoOp():
             return
         case Composed(events=events):
             for one in events:
-                yield from _releases(one)
+                yield from _releases(one, relation)
         case SelfComposed(event=inner, count=count):
             if count:
-                for once in _releases(inner):
+                for once in _releases(inner, relation):
                     yield evolve(once, samples=once.samples * count)
         case PoissonSampled(sampling_probability=rate, event=inner):
             if rate == 1:
-                yield from _releases(inner)
+                yield from _releases(inner, relation)
             elif rate:
-                yield from _on_a_sample(rate, list(_releases(inner)))
+                yield from _on_a_sample(rate, list(_releases(inner, relation)))
         case TruncatedSubsampledGaussian(sampling_probability=rate, noise_multiplier=noise):
             if rate:
                 cut = TruncatedPoisson(
@@ -122,7 +128,15 @@ def _releases(event: Event) -> Iterator[_Releases]:
                     batch_size=Public(event.truncated_batch_size),
                     data_size=Public(event.dataset_size),
                 )
-                yield _Releases(*_mechanism(Gaussian(noise)), rate=rate, cut=cut)
+                yield _Releases(*_mechanism(Gaussian(noise)), rate=rate, batches=cut)
+        case SampledWithoutReplacement(source_dataset_size=size, sample_size=batch, event=inner):
+            if batch:
+                drawn = FixedBatches(batch_size=Public(batch), data_size=Public(size))
+                yield from _on_a_batch(drawn, Fraction(batch, size), list(_releases(inner, relation)))
+        case SingleEpochTreeAggregation(noise_multiplier=noise):
+            event.pair(relation)  # refuses what trees say nothing about
+            if event.depth:
+                yield _Releases(*_mechanism(Gaussian(noise)), samples=event.depth)
         case _:
             yield _Releases(*_mechanism(event))
 
@@ -131,17 +145,31 @@ def _on_a_sample(rate: Fraction, inner: list[_Releases]) -> Iterator[_Releases]:
     match inner:
         case []:
             return
-        case [_Releases(rate=within, together=1, samples=1, cut=None) as one] if within < 1:
+        case [_Releases(rate=within, together=1, samples=1, batches=None) as one] if within < 1:
             yield evolve(one, rate=rate * within)
-        case [_Releases(rate=within) as one] if within == 1:
+        case [_Releases(rate=within, batches=None) as one] if within == 1:
             yield evolve(one, rate=rate, together=one.samples, samples=1)
         case _:
-            raise InvalidValue(
-                "event",
-                "releases of several kinds, or on samples, of one sample",
-                "releases of one kind on each sample",
-                "There is no plan of such releases yet: ask the event's own run, event.run()",
-            )
+            raise _of_several_kinds()
+
+
+def _on_a_batch(batches: FixedBatches, share: Fraction, inner: list[_Releases]) -> Iterator[_Releases]:
+    match inner:
+        case []:
+            return
+        case [_Releases(rate=within, batches=None) as one] if within == 1:
+            yield evolve(one, rate=share, together=one.samples, samples=1, batches=batches)
+        case _:
+            raise _of_several_kinds()
+
+
+def _of_several_kinds() -> InvalidValue:
+    return InvalidValue(
+        "event",
+        "releases of several kinds, or on samples, of one sample",
+        "releases of one kind on each sample",
+        "There is no plan of such releases yet: ask the event's own run, event.run()",
+    )
 
 
 def _mechanism(event: Event) -> tuple[Mechanism, NormBall | None]:

@@ -197,6 +197,11 @@ class SingleEpochTreeAggregation(Event):
     def _steps(self) -> tuple[int, ...]:
         return self.step_counts if isinstance(self.step_counts, tuple) else (self.step_counts,)
 
+    @property
+    def depth(self) -> int:
+        """In how many sums a record is at most, d."""
+        return max(self._steps).bit_length()
+
     def pair(self, relation: Change) -> Pair:
         """N(√d/σ, 1) and N(0, 1), d the most stretches that hold one step: the bits of the largest number of steps.
 
@@ -208,12 +213,11 @@ class SingleEpochTreeAggregation(Event):
         if relation != ZERO_OUT:
             admissible = "ZERO_OUT, for trees: it is stated for a record that leaves the others in their places"
             raise InvalidValue("relation", relation.name, admissible)
-        depth = max(self._steps).bit_length()
-        if not depth:
+        if not self.depth:
             return NOTHING
         if not self.noise_multiplier:
             return EVERYTHING
-        return GaussianPair(Enclosure.of(depth).power(Fraction(1, 2)) / self.noise_multiplier)
+        return GaussianPair(Enclosure.of(self.depth).power(Fraction(1, 2)) / self.noise_multiplier)
 
     @property
     def assumptions(self) -> tuple[Assumption, ...]:
