@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from certdp import certificate, check
 from certdp.accounting.errors import InvalidValue
-from certdp.accounting.relations import REPLACE, ZERO_OUT, Change
+from certdp.accounting.relations import ADD_REMOVE, REPLACE, ZERO_OUT, Change
 from certdp.accounting.units import Delta, Epsilon
 from certdp.interoperation import (
     Composed,
