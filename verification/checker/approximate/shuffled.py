@@ -47,7 +47,7 @@ _MOST_STEPS: Final = 2**20
 _LAW: Final = 200_000
 _STEP: Final = 900
 _TERM: Final = 120
-_NEGLIGIBLE: Final = Fraction(1, 2**133)
+_NEGLIGIBLE: Final = Fraction(1, 2**96)
 _FIRST_REACH: Final = Fraction(1, 64)
 _MOST_DOUBLINGS: Final = 28
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
@@ -84,6 +85,26 @@ def test_where_few_of_the_numbers_are_looked_at_tails_count(users: int, monkeypa
         assert whole >= counted(Fraction(1), users, Fraction(1, 7), Fraction(1, 10))
 
 
+@pytest.mark.parametrize("loss", [Fraction(1, 4), Fraction(2)])
+def test_beyond_the_numbers_looked_at_the_last_one_and_no_clone_count(
+    loss: Fraction, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of 40 others half are clones: 20 alone are looked at, and the ratios 20/21 to both sides add up to 20."""
+    monkeypatch.setattr(shuffled, "_REACH", 0)
+    epsilon = loss / 3
+    base, edge = (FINE.exp(FINE.mpf(level.numerator) / level.denominator) for level in (loss, epsilon))
+    given_20 = counted(loss, 21, Fraction(1), epsilon)
+    expected = 21 * given_20 + 20 * (base - edge) / (base + 1)
+    assert abs(bound(answers(loss, 41, "1/2"), epsilon) - expected) < expected * FINE.mpf(10) ** -40
+
+
+def test_far_out_a_mass_is_never_taken_for_nothing() -> None:
+    """Where its sum ends before the threshold: some of 2^-10^6."""
+    far = shuffled._from_the_middle(10**6, 10**6 - 1)
+    assert (far.least, far.beyond) == (0, 0)
+    assert far.most >= 1
+
+
 def randomised(loss: float, categories: int, users: int, epsilon: float) -> Any:
     """The largest δ(ε) between the counts of all answers where one value moves from 0 to 1, whatever others are."""
     lie = 1 / (FINE.exp(loss) + categories - 1)
@@ -157,9 +178,32 @@ def test_the_pair_on_a_line_has_a_curve_above(loss: Any, users: int, clones: str
         for sign in (1, -1):
             assert curve(found, lost, FINE.mpf(epsilon.numerator) / epsilon.denominator, sign) >= exact - SLIGHT
     masses = FINE.fsum(FINE.mpf(mass.hi) for mass, _ in found) + FINE.mpf(lost.hi)
-    assert abs(masses - 1) < FINE.mpf(10) ** -30
+    assert abs(masses - 1) < SLIGHT
     grown = FINE.fsum(FINE.mpf(mass.hi) * FINE.exp(FINE.mpf(loss.hi)) for mass, loss in found)
-    assert abs(grown + FINE.mpf(lost.hi) - 1) < FINE.mpf(10) ** -30
+    assert abs(grown + FINE.mpf(lost.hi) - 1) < SLIGHT
+
+
+@pytest.mark.parametrize("users", [10**3, 10**4, 10**5])
+def test_corners_reach_as_far_as_there_is_anything_to_tell(users: int) -> None:
+    """The farthest is 1/64 doubled until less than 2^-96 is beyond, or the loss of an answer; that is at infinity."""
+    factor = answers(4, users, "1/2")
+    found, lost = shuffled_outcomes(factor, 8, Budget())
+    farthest = max(FINE.mpf(loss.hi) for _, loss in found)
+    doublings = FINE.log(64 * farthest, 2)
+    assert abs(doublings - FINE.nint(doublings)) < SLIGHT
+    reach = Fraction(2 ** int(FINE.nint(doublings)), 64)
+    assert reach <= 4
+    assert bound(factor, reach / 2) > FINE.mpf(2) ** -96
+    assert (bound(factor, reach) <= FINE.mpf(2) ** -96) is (reach < 4)
+    assert abs(FINE.mpf(lost.hi) - bound(factor, reach)) < SLIGHT
+    masses = FINE.fsum(FINE.mpf(mass.hi) for mass, _ in found) + FINE.mpf(lost.hi)
+    assert abs(masses - 1) < SLIGHT
+
+
+def test_corners_that_rounding_moves_beyond_all_mass_are_refused() -> None:
+    """Of one user, whose answer is one of two: all of both laws lies in the corners, rounded up."""
+    with pytest.raises(Refused, match="add up to more than 1"):
+        shuffled_outcomes(answers(4, 1, "1"), 8, Budget())
 
 
 def test_of_two_thresholds_that_rounding_leaves_the_better_counts() -> None:
@@ -231,4 +275,12 @@ def test_work_is_paid_once_for_both_directions() -> None:
     left = budget.left
     shuffled_outcomes(factor._replace(samples=7), 8, budget)
     assert budget.left == left
-    assert left < Budget().left - 8 * shuffled._LAW
+    assert Budget().left - left == shuffled._price(factor) * (8 + 1 + 28)
+
+
+@pytest.mark.parametrize(
+    ("users", "clones", "numbers", "first"), [(1, "1", 1, 0), (101, "1", 1, 100), (9, "1/2", 9, 0)]
+)
+def test_each_number_of_clones_is_paid_for(users: int, clones: str, numbers: int, first: int) -> None:
+    price = 200_000 + 900 * numbers + 120 * (10 * math.isqrt(first) + 10)
+    assert shuffled._price(answers(1, users, clones)) == price
