@@ -80,10 +80,6 @@ def plan_of(event: Event, relation: Change = ADD_REMOVE) -> Plan[Record]:
     releases on everything as one record is in sums of it.
 
     Args:
-        event: what is released.
-        relation: the change of the data to protect against.
-
-    Args:
         event: what another tool described.
         relation: the change of the data that the plan protects against.
 
