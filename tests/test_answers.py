@@ -326,7 +326,7 @@ def by_accountant(accountant: Accountant) -> list[Ends]:
 
 
 def trade_off(run: Callable[[], Any]) -> list[Ends]:
-    curve = run().trade_off(places=12)
+    curve = run().trade_off()
     return [ends(curve.at(alpha)) for alpha in ("0.05", "0.3")]
 
 

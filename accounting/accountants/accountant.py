@@ -12,6 +12,7 @@ from attrs import field, frozen
 
 from ..derivation import Theorem
 from ..enclosures import Enclosure
+from ..loss_distribution.profile import Nearness
 from ..notions import Notion
 from .worst_pairs import Bounds, WorstPairs
 
@@ -95,10 +96,10 @@ class Accountant(ABC):
         """A number that the bound of `delta` is not below, where one is known sooner than the bound; 0 elsewhere."""
         return Fraction(0)
 
-    def along(self) -> Accountant:
-        """Who is to be asked for δ at many ε of few runs, as for a picture: where that is known sooner, less narrowly.
+    def along(self, nearness: Nearness) -> Accountant:
+        """Who is to be asked for δ at many ε of few runs, as near as that, where it is known sooner so.
 
-        What it proves is proven as well. It keeps what it found, so it is no value: use it for one picture.
+        What it proves is proven as well. It keeps what it found, so it is no value: use it for one risk or picture.
         """
         return self
 

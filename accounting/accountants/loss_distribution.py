@@ -10,6 +10,7 @@ from attrs import evolve, frozen
 from ..derivation import Theorem
 from ..enclosures import Enclosure
 from ..errors import InvalidValue
+from ..loss_distribution.profile import Nearness
 from ..notions import APPROXIMATE
 from ..pairs import Pair, RandomisedResponsePair
 from .accountant import Accountant, Finding
@@ -43,9 +44,9 @@ class LossDistributionAccountant(Accountant):
         """Bound δ at ε; None where a pair has no law δ(ε)."""
         return self.by(pairs, delta_at(epsilon))
 
-    def along(self) -> Accountant:
+    def along(self, nearness: Nearness) -> Accountant:
         """One that composes once for several ε."""
-        return LossDistributionProfile()
+        return LossDistributionProfile(nearness)
 
     def by(self, pairs: WorstPairs, law: Law) -> Finding | None:
         """What follows from a law of δ or ε.
@@ -80,8 +81,14 @@ class LossDistributionProfile(Accountant):
     theorems = LossDistributionAccountant.theorems
     lossless = True
 
-    def __init__(self) -> None:
+    def __init__(self, nearness: Nearness) -> None:
+        """Begin with nothing composed."""
+        self._nearness = nearness
         self._kept: dict[Pair, list[Callable[[Enclosure], Enclosure] | None]] = {}
+
+    def __reduce__(self) -> tuple[type[LossDistributionProfile], tuple[Nearness]]:
+        """Pickled without what it composed."""
+        return LossDistributionProfile, (self._nearness,)
 
     def epsilon(self, pairs: WorstPairs, delta: Enclosure) -> Finding | None:
         """Bound ε at δ, as `LOSS_DISTRIBUTION` does."""
@@ -93,7 +100,7 @@ class LossDistributionProfile(Accountant):
 
     def _delta(self, pair: Pair, epsilon: Enclosure) -> Enclosure | None:
         if pair not in self._kept:
-            self._kept[pair] = [pair.profile(direction) for direction in pair.directions]
+            self._kept[pair] = [pair.profile(direction, self._nearness) for direction in pair.directions]
         found = [law(epsilon) for law in self._kept[pair] if law is not None]
         return largest(found) if len(found) == len(self._kept[pair]) else None
 

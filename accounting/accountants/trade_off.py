@@ -20,7 +20,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import TypeAlias, final
 
-from attrs import frozen
+from attrs import evolve, field, frozen
 
 from ..display import Displayed
 from ..enclosures import DEFAULT_PRECISION, Enclosure
@@ -58,16 +58,18 @@ class TradeOff(Displayed):
     """A trade-off curve: decreasing, convex, its own inverse.
 
     Attributes:
-        places: D at factors that rise from 0.
+        places: D at factors that rise from 0, as far as they were asked for beforehand.
         ex_post: whether it is read at released values as they came out, and is no guarantee.
+        delta: the law δ(ε) from which D at further factors is known; None where the places are all that is.
     """
 
     places: tuple[Place, ...]
     ex_post: bool = False
+    delta: DeltaLaw | None = field(default=None, eq=False)
 
     def __str__(self) -> str:
         half = self.at("1/2")
-        told = f"{len(self.places)} proven places; {half.lower_float!r} ≤ f(1/2) ≤ {half.upper_float!r}"
+        told = f"{half.lower_float!r} ≤ f(1/2) ≤ {half.upper_float!r}"
         return f"{told}; read ex post: no guarantee" if self.ex_post else told
 
     def sharpest(self, alpha: Number) -> Place:
@@ -75,17 +77,38 @@ class TradeOff(Displayed):
         error = _probability("alpha", alpha)
         return min(self.places, key=lambda place: place.upper + error * place.factor)
 
-    def at(self, alpha: Number) -> Enclosure:
+    def at(self, alpha: Number, *, relative_gap: Fraction = Fraction(1, 2**20), places: int = 64) -> Enclosure:
         """Enclosure of f(α): no test with first error α has a second error below its lower end.
 
-        At α = 0 it is wide where a loss is large or infinite: that is beyond every place.
+        D is asked where this α needs it: where the chords so far leave most room. At α = 0 it is wide where a loss is
+        large or infinite: that is beyond every place.
 
         Args:
             alpha: in [0, 1], read exactly.
+            relative_gap: of the true-positive rate 1 − f(α), at which the search ends.
+            places: the most values of δ that are asked for, at least 1.
+
+        Guarantees:
+            Where the search ends early, δ is known from one side, or there is no law, the enclosure is wider.
 
         Raises:
-            InvalidValue: outside [0, 1].
+            InvalidValue: for an α outside [0, 1]; for no places.
         """
+        return self.for_alpha(alpha, relative_gap=relative_gap, places=places).by_places(alpha)
+
+    def for_alpha(self, alpha: Number, *, relative_gap: Fraction = Fraction(1, 2**20), places: int = 64) -> TradeOff:
+        """The curve with the places that `at` asks for, with the same arguments and errors."""
+        error = _probability("alpha", alpha)
+        most = whole("places", places, 1)
+        if self.delta is None:
+            return self
+        known, asked = list(self.places), 0
+        while asked < most and (factor := _asked_next(known, error, relative_gap)) is not None:
+            known, asked = sorted([*known, *_places(self.delta, max(factor, 1 / factor))], key=_factor), asked + 1
+        return evolve(self, places=tuple(known))
+
+    def by_places(self, alpha: Number) -> Enclosure:
+        """Enclosure of f(α) by the places alone, as a picture needs it; α as for `at`."""
         error = _probability("alpha", alpha)
         chords = [
             _Ordinate(p.factor, 1 - p.upper - error * p.factor, 1 - p.lower - error * p.factor) for p in self.places
@@ -117,45 +140,13 @@ def bayes_risk(delta: DeltaLaw, prior: Number) -> Enclosure:
     return (1 - _at(delta, (1 - blind) / blind)) * blind
 
 
-def second_error(
-    delta: DeltaLaw, alpha: Number, *, relative_gap: Fraction = Fraction(1, 2**20), places: int = 64
-) -> Enclosure:
-    """Enclosure of f(α), with D asked where this α needs it: where the chords so far leave most room.
-
-    Args:
-        delta: the law δ(ε).
-        alpha: in [0, 1], read exactly.
-        relative_gap: of the true-positive rate 1 − f(α), at which the search ends.
-        places: the most values of δ that are asked for, at least 1.
-
-    Guarantees:
-        No test with first error α has a second error below the lower end. Where the search ends early, or δ is known
-        from one side, the enclosure is wider.
-
-    Raises:
-        InvalidValue: for an α outside [0, 1]; for no places.
-    """
-    return places_for(delta, alpha, relative_gap=relative_gap, places=places).at(alpha)
-
-
-def places_for(
-    delta: DeltaLaw, alpha: Number, *, relative_gap: Fraction = Fraction(1, 2**20), places: int = 64
-) -> TradeOff:
-    """The part of a trade-off curve that `second_error` reads, with the same arguments and errors."""
-    error = _probability("alpha", alpha)
-    known = [Place(_ZERO, _ONE, _ONE)]
-    factor = _ONE if error else _FARTHEST_FACTOR  # f(0) is the limit of 1 − D(x)
-    for _ in range(whole("places", places, 1)):
-        known = sorted([*known, *_places(delta, max(factor, 1 / factor))], key=_factor)
-        wanted = _wanted(known, error, relative_gap) if 0 < error < 1 else None
-        if wanted is None:
-            break
-        factor = wanted
-    return TradeOff(tuple(known))
+def curve_of(delta: DeltaLaw, *, ex_post: bool = False) -> TradeOff:
+    """The trade-off curve of a law δ(ε), of which nothing is asked beforehand."""
+    return TradeOff((Place(_ZERO, _ONE, _ONE),), ex_post, delta)
 
 
 def trade_off(delta: DeltaLaw, farthest: float, *, places: int = 48) -> TradeOff:
-    """The trade-off curve of a law δ(ε).
+    """The trade-off curve of a law δ(ε) on a grid, as a picture needs it: nothing more is asked of the law.
 
     Args:
         delta: the law δ(ε).
@@ -198,6 +189,15 @@ def _at(delta: DeltaLaw, factor: Fraction) -> Enclosure:
 def _proper(delta: Enclosure) -> Enclosure:
     """A δ within [0, 1]."""
     return delta.maximum(0).minimum(1)
+
+
+def _asked_next(known: Sequence[Place], error: Fraction, relative_gap: Fraction) -> Fraction | None:
+    """The factor to ask about next; None where f at this error is near enough, or as near as it gets."""
+    if not error:  # f(0) is the limit of 1 − D(x)
+        return _FARTHEST_FACTOR if known[-1].factor < _FARTHEST_FACTOR else None
+    if len(known) == 1:
+        return _ONE
+    return _wanted(known, error, relative_gap) if error < 1 else None
 
 
 def _wanted(known: Sequence[Place], error: Fraction, relative_gap: Fraction) -> Fraction | None:

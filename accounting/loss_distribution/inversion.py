@@ -28,13 +28,14 @@ from .transforms import Line, Logarithms, Transform, exact_point
 
 Parts: TypeAlias = Sequence[tuple[Transform, int]]
 """Transforms in one direction and how often each is composed."""
+USEFUL = Fraction(1, 1000)
+"""The relative width of δ from which on a value is worth nothing here."""
 Known: TypeAlias = tuple[tuple[Transform, int], ...]
 """Transforms whose parameters are known, without what loses nothing."""
 _Each: TypeAlias = Sequence[tuple[Line, int]]
 
 _NATS = 30.0  # what the step and the cut hide is near e^-30 of δ
 _SPARE = 4.0  # and may be larger by e^4
-_USEFUL = Fraction(1, 1000)  # the relative width from which on a value is worth nothing here
 _MOST_TRIALS, _MOST_REACHES, _MOST_PERIODS, _MOST_GAPS, _MOST_ROOTS, _MOST_LEVELS = 60, 24, 12, 6, 40, 5
 _NEAR_LEVEL = 1e-3
 _MOST_VALUES, _MOST_WORK, _MOST_SHARES = 1 << 17, 15_000_000, 32
@@ -331,7 +332,17 @@ class Contour:
     @property
     def hopeless(self) -> bool:
         """Whether the terms beyond hide what the terms on the line can add up to: |φ| ≤ 1 and Σ 1/(1 + (kh/c)²)."""
-        return self.cut > _USEFUL * (1 + exact(math.pi * self.c / self.step) + self.cut)
+        return self.cut > USEFUL * (1 + exact(math.pi * self.c / self.step) + self.cut)
+
+    def width_at(self, epsilon: Fraction) -> float:
+        """About the relative width of δ(ε), or less; infinite where nothing is known."""
+        total, hidden, _ = self._sum(epsilon)
+        return 2 * (hidden + float(self.cut)) / total if total > 2 * hidden else math.inf
+
+    def least_width_at(self, epsilon: Fraction, log_delta: float) -> float:
+        """About the least relative width of δ(ε), where its logarithm is about that: known before the terms are."""
+        log_total = log_delta + self.c * float(epsilon) - self._level
+        return 2 * float(self.cut) * math.exp(min(-log_total, _LARGEST_LOGARITHM))
 
     def within(self, epsilon: Enclosure) -> Enclosure | None:
         """δ at every ε inside; None where it is not useful."""
@@ -355,7 +366,7 @@ class Contour:
         value = sums * logarithm.exp() * (step / (c * (c + 1))) / (2 * pi())
         others = self._others(epsilon)
         upper, lower = value.upper, Fraction(0) if others is None else max(value.lower - others.upper, Fraction(0))
-        if upper <= 0 or upper - lower > _USEFUL * upper:
+        if upper <= 0 or upper - lower > USEFUL * upper:
             return None
         return Enclosure.between(min(lower, Fraction(1)), min(upper, Fraction(1)))
 

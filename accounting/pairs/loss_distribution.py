@@ -19,7 +19,7 @@ from ..loss_distribution.cells import Cells
 from ..loss_distribution.growing import Growing
 from ..loss_distribution.inversion import delta_by_transforms, epsilon_by_transforms
 from ..loss_distribution.lattice import delta_by_lattice, epsilon_by_lattice, loss_masses
-from ..loss_distribution.profile import KeptContours
+from ..loss_distribution.profile import KeptContours, Nearness
 from ..loss_distribution.transforms import Transform
 from ..relations import Direction
 from .laws import DeltaLaw, LossCells, LossTransform, PureLaw
@@ -162,14 +162,14 @@ class GrowingReleases:
 class ReleasesProfile:
     """δ(ε) of the releases together at one ε after another, in one direction, where it `follows`.
 
-    It encloses what `composed_delta` does, less narrowly and sooner: what was composed for one ε serves others.
+    It encloses what `composed_delta` does, sooner: what was composed for one ε serves others that are near enough.
     """
 
-    def __init__(self, releases: Releases, direction: Direction) -> None:
+    def __init__(self, releases: Releases, direction: Direction, nearness: Nearness) -> None:
         """Begin with at least one release."""
         self._releases, self._direction = _lossy(releases), direction
         parts = _transforms(self._releases, direction)
-        self._contours = None if parts is None else KeptContours(parts)
+        self._contours = None if parts is None else KeptContours(parts, nearness)
 
     def delta(self, epsilon: Enclosure) -> Enclosure:
         """Enclosure of δ(ε), ε ≥ 0.

@@ -22,6 +22,7 @@ from ..enclosures.arguments import probability, whole
 from ..enclosures.corners import between_low_and_high
 from ..errors import InvalidType
 from ..loss_distribution.cells import Cells
+from ..loss_distribution.profile import Nearness
 from ..relations import Direction
 from . import response
 from .estimates import sampled_estimate
@@ -116,8 +117,8 @@ class Pair:
         law = self.delta
         return None if law is None else smallest_epsilon(lambda epsilon: law(epsilon, direction), delta)
 
-    def profile(self, direction: Direction) -> Callable[[Enclosure], Enclosure] | None:
-        """δ(ε) in a direction, for many ε: less narrow than `delta`, and sooner, where there is such a way."""
+    def profile(self, direction: Direction, nearness: Nearness) -> Callable[[Enclosure], Enclosure] | None:
+        """δ(ε) in a direction, for many ε: as near as that, and sooner than `delta`, where there is such a way."""
         law = self.delta
         return None if law is None else lambda epsilon: law(epsilon, direction)
 
@@ -315,9 +316,9 @@ class IndependentReleases(Pair):
             return None
         return lambda epsilon, direction: composed_delta(releases, epsilon, direction)
 
-    def profile(self, direction: Direction) -> Callable[[Enclosure], Enclosure] | None:
+    def profile(self, direction: Direction, nearness: Nearness) -> Callable[[Enclosure], Enclosure] | None:
         """δ(ε) in a direction at many ε: what was composed for one of them serves others."""
-        return ReleasesProfile(self.releases, direction).delta if follows(self.releases) else None
+        return ReleasesProfile(self.releases, direction, nearness).delta if follows(self.releases) else None
 
     def smallest_epsilon(self, delta: Enclosure, direction: Direction) -> Enclosure | None:
         """Enclosure of the smallest ε at δ, from the distribution of the losses' sum where there is one."""

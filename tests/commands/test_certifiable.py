@@ -288,7 +288,7 @@ QUESTIONS: dict[str, Callable[[Any], Any]] = {
     "gaussian": lambda run: run.gaussian(),
     "epsilon": lambda run: run.epsilon("1e-5"),
     "delta": lambda run: run.delta("1/2"),
-    "trade_off": lambda run: run.trade_off(places=3),
+    "trade_off": lambda run: run.trade_off(),
 }
 RISK: dict[str, Callable[[Any], Any]] = {
     "risk": certdp.risk,

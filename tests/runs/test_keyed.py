@@ -198,7 +198,7 @@ class TestOneRelease:
                 question()
 
     def test_a_trade_off_curve(self) -> None:
-        curve = release(KEYS).trade_off(places=8)
+        curve = release(KEYS).trade_off()
         for alpha in (Fraction(1, 100), Fraction(1, 10), Fraction(1, 2)):
             for epsilon in LEVELS:
                 assert (
@@ -408,8 +408,8 @@ class TestReleasedParameters:
                 question()
         with pytest.raises(InvalidValue, match="certificate: got a parameter released for"):
             certificate(run, asked)
-        assert run.trade_off(places=3).at(0).lower <= Fraction(99, 100)
-        assert free.trade_off(places=3).at(0).upper == 1
+        assert run.trade_off().at(0).lower <= Fraction(99, 100)
+        assert free.trade_off().at(0).upper == 1
 
 
 @frozen

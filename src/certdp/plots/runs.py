@@ -8,13 +8,16 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 import numpy as np
+from attrs import evolve
 
 from ..accounting.accountants import LOSS_DISTRIBUTION, Accountant
-from ..accounting.accountants.trade_off import TradeOff, bayes_risk
+from ..accounting.accountants.trade_off import TradeOff, bayes_risk, trade_off
+from ..accounting.derivation import EX_POST
 from ..accounting.display import rounded_up
 from ..accounting.enclosures import Enclosure
 from ..accounting.errors import CertdpError, InvalidValue
 from ..accounting.expressions import Symbol, Variable, evaluate, variables
+from ..accounting.loss_distribution.profile import PICTURE
 from ..accounting.norms import Norm
 from ..accounting.pairs.loss_distribution import composed_masses
 from ..accounting.private import Private
@@ -31,7 +34,8 @@ _DIGITS = 6
 _POINTS = 600
 _PLACES = 13
 _ERRORS = 100
-_TRADE_OFF_PLACES = 24
+_TRADE_OFF_PLACES, _RISK_PLACES = 24, 48
+_FARTHEST = 64.0
 _HIDDEN = 1e-12
 _RAREST = 1e-5
 _UNSEEN = Delta("1e-4")
@@ -92,11 +96,11 @@ def plot_accounting(run: Run[Any], answer: Answer[Any]) -> bytes:
     """
     figure = blank(15, 4)
     curves, trade, losses = figure.subplots(1, 3)
-    shared = LOSS_DISTRIBUTION.along()
+    shared = LOSS_DISTRIBUTION.along(PICTURE)
     _accountants(curves, run, answer, shared)
     plot_losses_of(run, losses)
     try:
-        found = run.trade_off(accountant=shared, places=_TRADE_OFF_PLACES, least=_UNSEEN)
+        found = _on_grid(run, shared, _TRADE_OFF_PLACES, _UNSEEN)
     except NotionAbsent:
         trade.set_axis_off()
     else:
@@ -167,13 +171,23 @@ def _around(value: Fraction) -> Iterator[Fraction]:
 def plot_trade_off(curve: TradeOff, axes: Any) -> None:
     """The proven band of a trade-off curve, and the line of what tells nothing, on axes of matplotlib."""
     alphas = np.linspace(0.0, 1.0, _ERRORS + 1)
-    _band(axes, alphas, [curve.at(float(alpha)) for alpha in alphas], "f(α), proven band")
+    _band(axes, alphas, [curve.by_places(float(alpha)) for alpha in alphas], "f(α), proven band")
     axes.plot(alphas, 1 - alphas, color="black", linewidth=0.8, linestyle="--", label="1 − α, perfect privacy")
     axes.set_xlabel("type I error α")
     axes.set_ylabel("type II error β")
     read = ", read ex post: no guarantee" if curve.ex_post else ""
     axes.set_title(f"trade-off function f{read}", fontsize="medium")
     axes.legend()
+
+
+def _on_grid(run: Run[Any], accountant: Accountant, places: int, least: Delta) -> TradeOff:
+    """A trade-off curve at so many ε; beyond the one of the least δ its sides lie about so far apart."""
+    try:
+        farthest = min(run.epsilon(least, accountant=accountant).epsilon.upper, _FARTHEST)
+    except InvalidValue:  # nothing finite follows, or released parameters cost more
+        farthest = _FARTHEST
+    curve = trade_off(run.delta_law(accountant), farthest, places=places)
+    return evolve(curve, ex_post=run.derivation.rests_on(EX_POST))
 
 
 def plot_risk(risk: Risk[Any]) -> bytes:
@@ -186,11 +200,11 @@ def plot_risk(risk: Risk[Any]) -> bytes:
     """
     figure = blank(15, 4)
     trade, rates, guesses = figure.subplots(1, 3)
-    shared = risk.accountant.along()
-    curve = risk.run.trade_off(accountant=shared, least=_RARELY_SEEN)
+    shared = risk.accountant.along(PICTURE)
+    curve = _on_grid(risk.run, shared, _RISK_PLACES, _RARELY_SEEN)
     plot_trade_off(curve, trade)
     alphas = np.geomspace(_RAREST, 1.0, _RATES)
-    found = [1 - curve.at(float(alpha)) for alpha in alphas]
+    found = [1 - curve.by_places(float(alpha)) for alpha in alphas]
     _band(rates, alphas, found, "true-positive rate, proven band")
     rates.plot(alphas, alphas, **_BLIND)
     rates.set_xscale("log")

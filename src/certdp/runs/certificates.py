@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from attrs import evolve
 
-from ..accounting.accountants.trade_off import DeltaLaw, places_for
+from ..accounting.accountants.trade_off import DeltaLaw, curve_of
 from ..accounting.derivation import EX_POST, Assumption
 from ..accounting.enclosures import Enclosure
 from ..accounting.enclosures.arguments import whole
@@ -162,7 +161,7 @@ def _of_guarantee(stated: RunStatement, guarantee: Guarantee[Any, Any, Any]) -> 
 def _of_risk(run: Stateable | Plan[Any], stated: RunStatement, limits: Sequence[RiskLimit]) -> Certified:
     if stated.released_cost:
         return certified_rates(stated, [_costly_rate(run, stated.released_cost, limit) for limit in limits])
-    law = cache(risk(run).delta_law)
+    law = risk(run).delta_law
     return certified_rates(stated, [_rate(law, limit) for limit in limits])
 
 
@@ -170,7 +169,7 @@ def _rate(law: DeltaLaw, limit: RiskLimit) -> Rate:
     """The rate that a limit is on, and the (ε, δ) from which it follows best."""
     match limit:
         case TruePositiveRateLimit(false_positive_rate=rate):
-            factor = places_for(law, rate, relative_gap=_NARROW).sharpest(rate).factor
+            factor = curve_of(law).for_alpha(rate, relative_gap=_NARROW).sharpest(rate).factor
             factor = max(factor, 1 / factor) if factor else Fraction(1)
             return _rate_at(limit, Fraction(Enclosure.of(factor).log().upper_float), law)
         case BayesRiskLimit(prior=prior):

@@ -18,13 +18,14 @@ from typing import Any, Generic, final
 from attrs import Attribute, field, frozen
 
 from ..accounting.accountants import BEST, LOSS_DISTRIBUTION, Accountant
-from ..accounting.accountants.trade_off import DeltaLaw, TradeOff, advantage, bayes_risk, second_error
+from ..accounting.accountants.trade_off import DeltaLaw, TradeOff, advantage, bayes_risk, curve_of
 from ..accounting.derivation import EX_POST, Derivation, Theorem
 from ..accounting.display import Displayed, rounded_down, rounded_up
 from ..accounting.enclosures import Enclosure
 from ..accounting.errors import InvalidValue, known_keywords
 from ..accounting.exact import Number, exact, naming_rationals, rational, short_text
 from ..accounting.guarantees import conditions, require
+from ..accounting.loss_distribution.profile import ANSWER
 from .calibration import Limit, nats
 from .run import NotionAbsent, Run, U
 
@@ -97,7 +98,7 @@ class Risk(Displayed, Generic[U]):
         rate = exact(false_positive_rate, parameter="false_positive_rate")
         if not 0 <= rate <= 1:
             raise InvalidValue("false_positive_rate", false_positive_rate, "a probability in [0, 1]")
-        return 1 - second_error(self._delta, rate, relative_gap=relative_gap)
+        return 1 - self.trade_off.at(rate, relative_gap=relative_gap)
 
     def bayes_risk(self, prior: Number) -> Enclosure:
         """The probability that the best guess is wrong: min over α of πα + (1 − π)f(α), read off one δ.
@@ -113,8 +114,8 @@ class Risk(Displayed, Generic[U]):
 
     @cached_property
     def trade_off(self) -> TradeOff:
-        """The trade-off curve between the two errors of every test, on a grid."""
-        return self.run.trade_off(accountant=self.accountant)
+        """The trade-off curve between the two errors of every test."""
+        return curve_of(self._delta, ex_post=self.run.derivation.rests_on(EX_POST))
 
     @property
     def derivation(self) -> Derivation:
@@ -188,7 +189,7 @@ def risk(run: Run[U], *, accountant: Accountant | None = None) -> Risk[U]:
 
 
 def _by(run: Run[U], accountant: Accountant) -> Risk[U]:
-    found = Risk(run=run, accountant=accountant, delta=run.delta_law(accountant))
+    found = Risk(run=run, accountant=accountant, delta=run.delta_law(accountant.along(ANSWER)))
     _ = found.advantage  # who proves nothing is known now
     return found
 

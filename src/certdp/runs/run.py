@@ -8,11 +8,11 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar, Generic, Protocol, Self, cast, final
 
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 from typing_extensions import TypeVar
 
 from ..accounting.accountants import BEST, LOSS_DISTRIBUTION, Accountant, Bounds, Finding, Law, WorstPairs
-from ..accounting.accountants.trade_off import DeltaLaw, TradeOff, trade_off
+from ..accounting.accountants.trade_off import DeltaLaw, TradeOff, curve_of
 from ..accounting.accountants.worst_pairs import gaussian, pure, renyi_at, zero_concentrated
 from ..accounting.derivation import EX_POST, Assumption, Derivation
 from ..accounting.display import EXACT_UP_TO, Displayed, shorten
@@ -20,6 +20,7 @@ from ..accounting.enclosures import Enclosure
 from ..accounting.errors import InvalidValue, known_keywords
 from ..accounting.exact import Number
 from ..accounting.guarantees import Guarantee, conditions, require
+from ..accounting.loss_distribution.profile import ANSWER
 from ..accounting.notions import (
     APPROXIMATE,
     GAUSSIAN_DP,
@@ -47,9 +48,6 @@ U = TypeVar("U", bound=Unit, default=Record)
 """The unit of privacy of a run; a type without one speaks of records."""
 
 _ASK = "Ask one of certdp.accountants, such as RENYI, or leave it out for the best of all"
-_HIDDEN = Delta("1e-12")
-"""The δ down to which a trade-off curve looks."""
-_FARTHEST = 64.0
 
 
 class NotionAbsent(InvalidValue):
@@ -381,23 +379,18 @@ class Run(Displayed, ABC, Generic[U]):
         compared = Comparison(found, spent.delta, bool(spent.epsilon.upper))
         return self._answer(Bounds(target, two_sided=True), value, found, compared, epsilon)
 
-    def trade_off(
-        self, *, accountant: Accountant = LOSS_DISTRIBUTION, places: int = 48, least: Delta | Number = _HIDDEN
-    ) -> TradeOff:
+    def trade_off(self, *, accountant: Accountant = LOSS_DISTRIBUTION) -> TradeOff:
         """The trade-off curve between the two errors of every test for one record (f-DP), from both sides.
 
         Args:
-            accountant: who proves δ at `places` values of ε.
-            places: more of them bring the two sides closer; at least 2.
-            least: the δ down to which values of ε are looked at; beyond, both sides lie about so far apart.
+            accountant: who proves δ, at the values of ε that a point of the curve asks for.
 
         Raises:
             NotionAbsent: where the accountant proves nothing.
         """
-        last = accountant.epsilon(self._paid_pairs, Enclosure.of(Delta.of(least).value))
-        farthest = _FARTHEST if last is None else min(last.bounds.enclosure.upper_float, _FARTHEST)
-        found = trade_off(self.delta_law(accountant), farthest, places=places)
-        return evolve(found, ex_post=self.derivation.rests_on(EX_POST))
+        law = self.delta_law(accountant.along(ANSWER))
+        law(Enclosure.of(0))  # who proves nothing is known now
+        return curve_of(law, ex_post=self.derivation.rests_on(EX_POST))
 
     def delta_law(self, accountant: Accountant) -> DeltaLaw:
         """δ(ε) of the whole run at any ε ≥ 0, with what released parameters cost composed with the rest.
@@ -406,16 +399,7 @@ class Run(Displayed, ABC, Generic[U]):
             accountant: who proves δ; the law raises NotionAbsent where it proves nothing, and its lower ends are 0
                 where nothing is known from below.
         """
-        pairs, spent = self._paid_pairs, self._spent
-
-        def law(epsilon: Enclosure) -> Enclosure:
-            found = accountant.delta(pairs, epsilon)
-            if found is None:
-                raise NotionAbsent(*self.named, f"a run for which {accountant} accounting gives δ", "Ask another one")
-            value = (found.bounds.enclosure + spent.delta).minimum(1)
-            return value if found.bounds.two_sided else value.hull(0)
-
-        return law
+        return _DeltaLaw(self._paid_pairs, self._spent.delta, accountant, self.named)
 
     @property
     def _paid_pairs(self) -> WorstPairs:
@@ -490,6 +474,31 @@ class Run(Displayed, ABC, Generic[U]):
             compared=compared,
             asked=asked,
         )
+
+
+@final
+@frozen
+class _DeltaLaw:
+    """δ(ε) of pairs by an accountant, with what was spent beside them, asked once at each ε."""
+
+    _pairs: WorstPairs
+    _spent: Enclosure
+    _accountant: Accountant
+    _named: tuple[str, str]
+    _found: dict[Enclosure, Enclosure] = field(factory=dict, init=False, eq=False, repr=False)
+
+    def __call__(self, epsilon: Enclosure) -> Enclosure:
+        if epsilon not in self._found:
+            self._found[epsilon] = self._delta(epsilon)
+        return self._found[epsilon]
+
+    def _delta(self, epsilon: Enclosure) -> Enclosure:
+        found = self._accountant.delta(self._pairs, epsilon)
+        if found is None:
+            by = f"a run for which {self._accountant} accounting gives δ"
+            raise NotionAbsent(*self._named, by, "Ask another one")
+        value = (found.bounds.enclosure + self._spent).minimum(1)
+        return value if found.bounds.two_sided else value.hull(0)
 
 
 class Plugin(Protocol):

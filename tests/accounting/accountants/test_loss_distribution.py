@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from fractions import Fraction
 from itertools import product
 
@@ -10,6 +11,7 @@ from attrs import frozen
 
 from certdp.accounting.accountants import BEST, LOSS_DISTRIBUTION, WorstPairs
 from certdp.accounting.enclosures import Enclosure
+from certdp.accounting.loss_distribution.profile import ANSWER, PICTURE, Nearness
 from certdp.accounting.pairs import (
     GaussianPair,
     LaplacePair,
@@ -97,6 +99,9 @@ def test_a_replaced_pair_proves_no_lower_end() -> None:
     assert true.upper < found.upper
 
 
+NEAR = Fraction(1, 2**20)
+
+
 @pytest.mark.parametrize(
     "pair",
     [
@@ -107,8 +112,9 @@ def test_a_replaced_pair_proves_no_lower_end() -> None:
     ],
     ids=lambda pair: type(pair).__name__,
 )
-def test_many_points_of_one_curve_are_those_of_the_accountant(pair: Pair) -> None:
-    run, along = WorstPairs((pair,), (pair,)), LOSS_DISTRIBUTION.along()
+@pytest.mark.parametrize("nearness", [PICTURE, ANSWER], ids=["picture", "answer"])
+def test_many_points_of_one_curve_are_those_of_the_accountant(pair: Pair, nearness: Nearness) -> None:
+    run, along = WorstPairs((pair,), (pair,)), LOSS_DISTRIBUTION.along(nearness)
     for level in ("0", "1/4", "1", "1/2"):
         one, other = (who.delta(run, Enclosure.of(level)) for who in (along, LOSS_DISTRIBUTION))
         assert one is not None
@@ -118,11 +124,12 @@ def test_many_points_of_one_curve_are_those_of_the_accountant(pair: Pair) -> Non
         assert mine.lower <= exact.upper
         assert exact.lower <= mine.upper
         assert mine.width <= mine.upper * Fraction(1, 20)
+        assert nearness is PICTURE or mine.width <= max(exact.width * (1 + NEAR), mine.upper * ANSWER.width)
         assert one.bounds.two_sided
 
 
 def test_a_curve_is_composed_for_each_pair_apart() -> None:
-    along = LOSS_DISTRIBUTION.along()
+    along = LOSS_DISTRIBUTION.along(PICTURE)
     sampled = SampledGaussian(Enclosure.of(1), Enclosure.of("1/100"))
     few, many = (WorstPairs((Repeated(sampled, times),), ()) for times in (100, 200))
     found = [along.delta(run, Enclosure.of("1/2")) for run in (few, many, few)]
@@ -133,12 +140,20 @@ def test_a_curve_is_composed_for_each_pair_apart() -> None:
     assert third == first
 
 
+def test_who_answers_along_a_curve_is_pickled_without_what_it_composed() -> None:
+    along, run = LOSS_DISTRIBUTION.along(ANSWER), WorstPairs((Repeated(LaplacePair(Enclosure.of("1/2")), 5),), ())
+    here, there = (who.delta(run, Enclosure.of("1/4")) for who in (along, pickle.loads(pickle.dumps(along))))
+    assert here is not None
+    assert there is not None
+    assert here.bounds == there.bounds
+
+
 def test_a_curve_has_no_point_where_a_pair_has_no_law() -> None:
-    along = LOSS_DISTRIBUTION.along()
+    along = LOSS_DISTRIBUTION.along(PICTURE)
     pair = RenyiCurve(Enclosure.of)
     assert along.delta(WorstPairs((pair,), ()), Enclosure.of(1)) is None
     assert along.epsilon(WorstPairs((GaussianPair(Enclosure.of(1)),), ()), Enclosure.of("1/100")) is not None
 
 
 def test_others_are_asked_point_by_point() -> None:
-    assert BEST.along() is BEST
+    assert BEST.along(PICTURE) is BEST

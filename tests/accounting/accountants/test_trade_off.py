@@ -19,11 +19,12 @@ from certdp.accounting.accountants.trade_off import (
     TradeOff,
     advantage,
     bayes_risk,
-    second_error,
+    curve_of,
     trade_off,
 )
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidValue
+from certdp.accounting.exact import Number
 from certdp.accounting.pairs import FinitePair, GaussianPair, LaplacePair, Pair
 from certdp.accounting.relations import Direction
 from tests.support.cases import examples
@@ -31,7 +32,7 @@ from tests.support.cases import examples
 NORMAL = NormalDist()
 
 
-def curve_of(pair: Pair, farthest: float, places: int = 48) -> TradeOff:
+def on_grid(pair: Pair, farthest: float, places: int = 48) -> TradeOff:
     law = pair.delta
     assert law is not None
     return trade_off(
@@ -42,7 +43,7 @@ def curve_of(pair: Pair, farthest: float, places: int = 48) -> TradeOff:
 @pytest.mark.parametrize("mu", [0.25, 1.0, 3.0])
 def test_normal_laws(mu: float) -> None:
     """f(α) = Φ(Φ⁻¹(1 − α) − μ)."""
-    curve = curve_of(GaussianPair(Enclosure.of(mu)), mu * mu / 2 + 6 * mu)
+    curve = on_grid(GaussianPair(Enclosure.of(mu)), mu * mu / 2 + 6 * mu)
     for alpha in (1e-6, 1e-3, 0.05, 0.3, 0.5, 0.8, 0.99):
         truth, found = NORMAL.cdf(NORMAL.inv_cdf(1 - alpha) - mu), curve.at(alpha)
         assert found.lower_float <= truth + 1e-12
@@ -55,7 +56,7 @@ def test_normal_laws(mu: float) -> None:
 @pytest.mark.parametrize("loss", ["1/100", "1", "5"])
 def test_both_ends_are_near_where_a_pure_loss_ends(loss: str) -> None:
     """Laplace laws: f(α) = 1 − e^ε·α where α ≤ e^(−ε)/2, and e^(−ε)/(4α) up to 1/2."""
-    curve = curve_of(LaplacePair(Enclosure.of(loss)), float(Fraction(loss)))
+    curve = on_grid(LaplacePair(Enclosure.of(loss)), float(Fraction(loss)))
     growth = math.exp(float(Fraction(loss)))
     for share in (1e-9, 1e-3, 0.25, 0.75):
         alpha = share / (2 * growth)
@@ -90,7 +91,7 @@ def symmetric_tables(draw: st.DrawFn) -> tuple[tuple[Fraction, ...], tuple[Fract
 @given(tables=symmetric_tables(), alpha=st.fractions(0, 1, max_denominator=30))
 def test_finite_laws(tables: tuple[tuple[Fraction, ...], tuple[Fraction, ...]], alpha: Fraction) -> None:
     """Infinite losses included, of which f(0) alone tells, and no finite ε: it is enclosed, not narrowly."""
-    found = curve_of(FinitePair(*tables), 3.0, places=40).at(alpha)
+    found = on_grid(FinitePair(*tables), 3.0, places=40).at(alpha)
     truth = most_powerful(*tables, alpha)
     assert found.lower <= truth <= found.upper
     assert found.width < Fraction(1, 8) or alpha == 0
@@ -98,7 +99,7 @@ def test_finite_laws(tables: tuple[tuple[Fraction, ...], tuple[Fraction, ...]], 
 
 def test_outputs_that_only_one_data_set_has_are_no_fault_of_the_curve() -> None:
     """Laws without a common output: D = 1 at every place, which a convex function does not leave: f(0) = 0."""
-    curve = curve_of(FinitePair((Fraction(0), Fraction(1)), (Fraction(1), Fraction(0))), 3.0, places=40)
+    curve = on_grid(FinitePair((Fraction(0), Fraction(1)), (Fraction(1), Fraction(0))), 3.0, places=40)
     assert curve.at(0) == Enclosure.of(0)
     assert curve.at("1/30").upper == 0
 
@@ -108,14 +109,14 @@ def test_outputs_that_only_one_data_set_has_are_no_fault_of_the_curve() -> None:
 def test_a_few_places_enclose_too(
     tables: tuple[tuple[Fraction, ...], tuple[Fraction, ...]], alpha: Fraction, places: int
 ) -> None:
-    found = curve_of(FinitePair(*tables), 1.0, places=places).at(alpha)
+    found = on_grid(FinitePair(*tables), 1.0, places=places).at(alpha)
     assert found.lower <= most_powerful(*tables, alpha) <= found.upper
 
 
 @examples(10)
 @given(tables=symmetric_tables())
 def test_the_lower_ends_fall_and_are_convex(tables: tuple[tuple[Fraction, ...], tuple[Fraction, ...]]) -> None:
-    curve = curve_of(FinitePair(*tables), 2.0, places=9)
+    curve = on_grid(FinitePair(*tables), 2.0, places=9)
     values = [curve.at(Fraction(step, 16)).lower for step in range(17)]
     falls = [a - b for a, b in pairwise(values)]
     assert all(fall >= 0 for fall in falls)
@@ -161,7 +162,7 @@ def test_both_ends_are_those_that_the_places_prove(curve: TradeOff, alpha: Fract
 @pytest.mark.parametrize("places", [2, 3, 5])
 @pytest.mark.parametrize("farthest", [0.05, 0.5, 4.0])
 def test_a_few_places_enclose_normal_laws(mu: float, places: int, farthest: float) -> None:
-    curve = curve_of(GaussianPair(Enclosure.of(mu)), farthest, places)
+    curve = on_grid(GaussianPair(Enclosure.of(mu)), farthest, places)
     for alpha in np.linspace(0.001, 0.999, 200):
         truth, found = NORMAL.cdf(NORMAL.inv_cdf(1 - alpha) - mu), curve.at(float(alpha))
         assert found.lower_float - 1e-12 <= truth <= found.upper_float + 1e-12
@@ -198,6 +199,13 @@ def test_without_a_lower_end_of_delta_the_upper_end_is_that_of_no_loss() -> None
     law = GaussianPair(Enclosure.of(1)).delta
     curve = trade_off(lambda epsilon: law(epsilon, Direction.REMOVE).hull(0), 6.0)
     assert curve.at("0.25").upper == Fraction(3, 4)
+
+
+def second_error(
+    law: DeltaLaw, alpha: Number, *, relative_gap: Fraction = Fraction(1, 2**20), places: int = 64
+) -> Enclosure:
+    """f(α) with the places that it asks for."""
+    return curve_of(law).at(alpha, relative_gap=relative_gap, places=places)
 
 
 def worse(pair: Pair) -> DeltaLaw:
@@ -350,12 +358,12 @@ def test_refusals_of_priors_and_errors() -> None:
 
 
 def test_refusals() -> None:
-    curve = curve_of(GaussianPair(Enclosure.of(1)), 5.0, places=5)
+    curve = on_grid(GaussianPair(Enclosure.of(1)), 5.0, places=5)
     for alpha in (-0.1, 1.5, "nan"):
         with pytest.raises(InvalidValue, match=r"alpha|value"):
             curve.at(alpha)
     for farthest in (-1.0, float("inf")):
         with pytest.raises(InvalidValue, match="farthest"):
-            curve_of(GaussianPair(Enclosure.of(1)), farthest)
+            on_grid(GaussianPair(Enclosure.of(1)), farthest)
     with pytest.raises(InvalidValue, match="places"):
-        curve_of(GaussianPair(Enclosure.of(1)), 1.0, places=1)
+        on_grid(GaussianPair(Enclosure.of(1)), 1.0, places=1)

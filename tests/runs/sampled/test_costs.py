@@ -254,10 +254,10 @@ class TestManyReleases:
         for alpha in (0.01, 0.2, 0.7):
             truth = normal(_quantile(1 - alpha) - 1)
             assert curve.at(alpha).lower_float <= truth + 1e-12
-            assert truth - 1e-12 <= curve.at(alpha).upper_float <= truth + 0.01
+            assert truth - 1e-12 <= curve.at(alpha).upper_float <= truth + 1e-6
 
     def test_a_bound_from_above_alone_holds_the_trade_off_curve_from_below(self) -> None:
-        curve = run(gaussian("2"), FULL, ResampleEach(4)).trade_off(accountant=RENYI, places=12)
+        curve = run(gaussian("2"), FULL, ResampleEach(4)).trade_off(accountant=RENYI)
         for alpha in (0.01, 0.2, 0.7):
             truth = normal(_quantile(1 - alpha) - 1)
             assert truth / 2 < curve.at(alpha).lower_float <= truth + 1e-12
@@ -265,8 +265,8 @@ class TestManyReleases:
 
     def test_released_parameters_lower_the_trade_off_curve(self) -> None:
         scale = Released(Fraction(1), released(), within=(1, 4))
-        paid = run(LaplaceSum(scale=scale), FULL, domain=ball()).trade_off(places=16)
-        free = run(LAPLACE, FULL, domain=ball()).trade_off(places=16)
+        paid = run(LaplaceSum(scale=scale), FULL, domain=ball()).trade_off()
+        free = run(LAPLACE, FULL, domain=ball()).trade_off()
         assert paid.at("0.2").lower < free.at("0.2").lower
 
     def test_gaussian_releases_on_one_sample_are_one_gaussian(self) -> None:
