@@ -82,6 +82,7 @@ NO_BUDGET = {
         "accounting.conversions.best_order._Search",
         "accounting.enclosures.roots._Search",
         "accounting.pairs.shuffled._FairTails",
+        "src.certdp.runs.run._DeltaLaw",
         "accounting.keyed.reporting.keys._KeyWalk",
         "accounting.keyed.reporting.tables.RowLaws",
         "accounting.keyed.reporting.tables._RowWalk",

@@ -103,7 +103,7 @@ class TradeOff(Displayed):
         if self.delta is None:
             return self
         known, asked = list(self.places), 0
-        while asked < most and (factor := _asked_next(known, error, relative_gap)) is not None:
+        while asked < most and (factor := _next_factor(known, error, relative_gap)) is not None:
             known, asked = sorted([*known, *_places(self.delta, max(factor, 1 / factor))], key=_factor), asked + 1
         return evolve(self, places=tuple(known))
 
@@ -191,7 +191,7 @@ def _proper(delta: Enclosure) -> Enclosure:
     return delta.maximum(0).minimum(1)
 
 
-def _asked_next(known: Sequence[Place], error: Fraction, relative_gap: Fraction) -> Fraction | None:
+def _next_factor(known: Sequence[Place], error: Fraction, relative_gap: Fraction) -> Fraction | None:
     """The factor to ask about next; None where f at this error is near enough, or as near as it gets."""
     if not error:  # f(0) is the limit of 1 − D(x)
         return _FARTHEST_FACTOR if known[-1].factor < _FARTHEST_FACTOR else None

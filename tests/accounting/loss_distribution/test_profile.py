@@ -89,11 +89,11 @@ def tried(monkeypatch: pytest.MonkeyPatch) -> list[Contour]:
     found: list[Contour] = []
     tell = Contour.delta
 
-    def told(self: Contour, epsilon: Fraction) -> Enclosure | None:
+    def counted(self: Contour, epsilon: Fraction) -> Enclosure | None:
         found.append(self)
         return tell(self, epsilon)
 
-    monkeypatch.setattr(Contour, "delta", told)
+    monkeypatch.setattr(Contour, "delta", counted)
     return found
 
 
