@@ -10,7 +10,7 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 import pytest
-from attrs import frozen
+from attrs import evolve, frozen
 from flint import arb, ctx
 
 from certdp.accounting.accountants import LOSS_DISTRIBUTION
@@ -31,9 +31,10 @@ from certdp.mechanisms.pws_frequencies import PwsFrequencies
 from certdp.mechanisms.pws_keys import PwsKeys
 from certdp.plugins.contract import CONTRACT_VERSION, About, KeySampler
 from certdp.runs.adaptive import AdaptiveRun, DominatedRun
-from certdp.runs.certificates import certificate, guarantee_certificate
+from certdp.runs.certificates import certificate, certified_keys, guarantee_certificate
 from certdp.runs.keyed import KeyedRun
 from certdp.runs.plan import Plan
+from certdp.runs.risk import risk
 from certdp.runs.run import NotionAbsent
 from certdp.runs.sampled import SampledRun
 from certdp.samplers.every_key import EveryKey
@@ -599,7 +600,7 @@ class TestPlans:
 
     def test_certificates_are_refused(self) -> None:
         plan = Plan([laplace(), release(KEYS)])
-        with pytest.raises(InvalidValue, match=r"releases of sampled keys.*no kind of certificate yet"):
+        with pytest.raises(InvalidValue, match=r"a plan with releases of sampled keys.*no kind of certificate yet"):
             certificate(plan, plan.delta(Epsilon(1)))
 
     def test_certificates_speak_of_elements_whose_records_are_sampled(self) -> None:
@@ -627,3 +628,51 @@ def test_certificates_state_what_one_release_costs() -> None:
         assert set(run.derivation.assumptions) <= set(guarantee.assumptions)
     with pytest.raises(InvalidType, match=r"run: got .*admissible: a KeyedRun"):
         guarantee_certificate(cast("Any", release(KEYS).guarantee()))
+
+
+@pytest.mark.parametrize("mechanism", [KEYS, FREQUENCIES])
+@pytest.mark.parametrize("sampler", ["every-key", "ppswor"])
+@pytest.mark.parametrize("releases", [1, 2, 6])
+def test_what_releases_cost_is_certified(mechanism: Any, sampler: str, releases: int) -> None:
+    """No less than the answer, and no more than what is declared adds up to."""
+    from certdp.verification.checker import check
+
+    run = release(mechanism, sampler, releases)
+    epsilon, delta = (bound.upper for bound in (run.guarantee().bound.epsilon, run.guarantee().bound.delta))
+    for answer in (run.epsilon(Delta(min(2 * delta, Fraction(1)))), run.epsilon(Delta(delta))):
+        found = certificate(run, answer)
+        assert answer.epsilon.upper <= found.epsilon <= epsilon * (1 + Fraction(1, 10**12))
+        assert found.delta == answer.asked.value
+    for factor in (Fraction(1, 4), Fraction(3, 4), Fraction(1), Fraction(3, 2)):
+        answer = run.delta(Epsilon(epsilon * factor))
+        found = certificate(run, answer)
+        assert answer.delta.upper <= found.delta <= (1 if factor < 1 else delta * (1 + Fraction(1, 10**12)))
+        verdict = check(found.content)
+        assert verdict.accepted
+        assert verdict.claim is not None
+        assert verdict.claim.bound == (found.epsilon, found.delta)
+    guaranteed = certificate(run, run.guarantee())
+    assert guaranteed.epsilon <= epsilon * (1 + Fraction(1, 10**12))
+
+
+def test_what_is_declared_alone_is_certified_as_answered() -> None:
+    """Of released parameters no rows are compared: the answer is the composition of what is declared."""
+    run = evolve(paid(cost(Approximate(number("0.25"), number("0.01")))), releases=3)
+    for answer in (run.epsilon(Delta("0.2")), run.delta(Epsilon("1.2"))):
+        found = certificate(run, answer)
+        certified, answered = (
+            (found.epsilon, answer.epsilon) if isinstance(answer.asked, Delta) else (found.delta, answer.delta)
+        )
+        assert answered.upper <= certified <= answered.upper * (1 + Fraction(1, 10**9))
+
+
+def test_certificates_of_keys_are_of_one_element_and_of_no_risk() -> None:
+    run = release(KEYS, releases=2)
+    answer = run.delta(Epsilon(1))
+    with pytest.raises(InvalidValue, match=r"group: got 2; admissible: 1, for releases of keys.*contributions"):
+        certificate(run, answer, group=2)
+    for other in (risk(run), run.guarantee_for_users(2)):
+        with pytest.raises(InvalidValue, match=r"of releases of keys; admissible: an answer .*guarantee_certificate"):
+            certificate(run, other)
+    with pytest.raises(InvalidValue, match=r"delta: got .*admissible: above 0\.09"):
+        certified_keys(run, Delta("0.09"), 0.0)

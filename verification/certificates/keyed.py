@@ -15,7 +15,7 @@ from functools import singledispatch
 from itertools import count, groupby
 from typing import final
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from ...accounting.derivation import Assumption
 from ...accounting.enclosures import Enclosure
@@ -35,11 +35,14 @@ from ...accounting.keyed.reporting import (
     Reporting,
 )
 from ...accounting.notions import APPROXIMATE, Approximate, Bound, Pure
+from ...accounting.pairs import Pair, RandomisedResponsePair
 from ...accounting.provenance import Payment
-from ...accounting.relations import ADD_REMOVE, ELEMENT, require_same
+from ...accounting.relations import ADD_REMOVE, ELEMENT, Direction, require_same
 from ...accounting.sampling.every_value import ExPost, released_within
+from ...accounting.units import Delta, Epsilon
 from ...plugins.contract import KeySampler, Sanitiser, open_parameters, payments, stated
 from ..checker import check
+from .approximate import Certified
 from .plugin_statements import PluginStatement
 from .writing import FORMAT, Json, sealed, versions
 
@@ -83,7 +86,44 @@ def keyed_certificate(
             checker cannot prove within its budget.
         InvalidType, OutsideDomain: as the mechanism does.
     """
-    statement = _Statement.of(mechanism, sampler, contributions, whole("releases", releases, 1), assumptions)
+    return _proven(_Statement.of(mechanism, sampler, contributions, whole("releases", releases, 1), assumptions))
+
+
+def certified_keyed(
+    mechanism: Sanitiser,
+    sampler: KeySampler,
+    *,
+    releases: int,
+    assumptions: Iterable[Assumption],
+    asked: Delta | Epsilon,
+    answer: float,
+) -> Certified:
+    """A certificate of what releases of sampled keys cost one element at a δ, or at an ε.
+
+    The checker knows of each release what its mechanism declares; these are composed in the better of two ways.
+
+    Args:
+        mechanism, sampler, releases, assumptions: as of `keyed_certificate`.
+        asked: δ or ε, stated exactly.
+        answer: the upper end of the ε, or of the δ, that answers; the least number certified.
+
+    Raises:
+        InvalidValue: as `keyed_certificate`; for an ε below what released constants cost, and for a δ at which no ε
+            follows from what is declared.
+        InvalidType, OutsideDomain: as the mechanism does.
+    """
+    statement = _Statement.of(mechanism, sampler, None, releases, assumptions)
+    match asked:
+        case Delta(value):
+            claimed = statement.at_delta(value, answer)
+        case Epsilon(value):
+            claimed = statement.at_epsilon(value, answer)
+    content, found = _proven(claimed), dict(zip(("epsilon", "delta"), claimed.claimed, strict=True))
+    return Certified(content, found, "optimal composition" if claimed.optimal else "basic composition")
+
+
+def _proven(statement: _Statement) -> bytes:
+    """The certificate by the first table that the checker proves."""
     reason = "it has none"
     for table in _tables(statement.reporting):
         content = sealed(statement.as_json(table))
@@ -125,6 +165,10 @@ class _Statement:
     releases: int
     cost: Approximate
     assumptions: tuple[Assumption, ...]
+    asked: tuple[Fraction, Fraction] | None = None
+    """Another (ε, δ) than the declared one."""
+    optimal: bool = False
+    """Whether what each release keeps is composed optimally."""
 
     @classmethod
     def of(
@@ -162,9 +206,56 @@ class _Statement:
     def _costs(self) -> tuple[Fraction, Fraction]:
         return self.cost.epsilon.upper, self.cost.delta.upper
 
+    def at_epsilon(self, epsilon: Fraction, answer: float) -> _Statement:
+        """The least δ at ε, no less than the answer."""
+        declared = self.claimed
+        level = epsilon - self._costs[0]
+        if level < 0:
+            cost = f"at least {self._costs[0]}, what released constants cost"
+            raise InvalidValue("epsilon", epsilon, cost, "Ask for a larger ε")
+        law = self._responses.delta
+        assert law is not None
+        told = law(Enclosure.of(level), Direction.REMOVE)
+        delta = self._costs[1] + ((told - 1) * self._silent + 1).widen(_SLACK).upper
+        if epsilon >= declared[0] and declared[1] <= delta:
+            return evolve(self, asked=(epsilon, max(declared[1], Fraction(answer))))
+        above = Fraction(Enclosure.of(max(delta, Fraction(answer))).upper_float)
+        return evolve(self, asked=(epsilon, above), optimal=True)
+
+    def at_delta(self, delta: Fraction, answer: float) -> _Statement:
+        """The least ε at δ, no less than the answer."""
+        declared, least = self.claimed, 1 - self._silent + self._costs[1]
+        if delta > least.upper:
+            rest = 1 - (1 - delta + self._costs[1]) / self._silent
+            found = self._responses.smallest_epsilon(Enclosure.of(max(rest.lower, Fraction(0))), Direction.REMOVE)
+            assert found is not None
+            epsilon = self._costs[0] + found.widen(_SLACK).upper
+            if delta < declared[1] or epsilon < declared[0]:
+                above = Fraction(Enclosure.of(max(epsilon, Fraction(answer))).upper_float)
+                return evolve(self, asked=(above, delta), optimal=True)
+        if delta < declared[1]:
+            remedy = "With this probability the releases may tell the data, as far as is declared: ask for a larger δ"
+            raise InvalidValue("delta", float(delta), f"above {least.upper_float}", remedy)
+        return evolve(self, asked=(max(declared[0], Fraction(answer)), delta))
+
     @property
-    def _claimed(self) -> tuple[Fraction, Fraction]:
+    def _responses(self) -> Pair:
+        """Randomised responses of which, and of telling the data with the allowance, all releases are images."""
+        budget = self.reporting.budget
+        growth = Enclosure.of(Fraction(budget.growth, budget.certain)).log()
+        return RandomisedResponsePair(Enclosure.of(growth.upper)).repeated(self.releases)
+
+    @property
+    def _silent(self) -> Enclosure:
+        """The probability with which none of them tells."""
+        budget = self.reporting.budget
+        return Enclosure.of(1 - budget.probability(budget.allowance)).power(self.releases)
+
+    @property
+    def claimed(self) -> tuple[Fraction, Fraction]:
         """ε, and δ rounded up where it is of several elements."""
+        if self.asked is not None:
+            return self.asked
         costs = zip((self.reporting.epsilon.value, self.reporting.delta.value), self._costs, strict=True)
         epsilon, delta = (value * self.releases + cost for value, cost in costs)
         if self.contributions is not None and self.contributions > 1:
@@ -179,12 +270,14 @@ class _Statement:
         Raises:
             InvalidValue: where δ reaches 1 without being that of one release to one element.
         """
-        budget, (epsilon, delta) = self.reporting.budget, self._claimed
+        budget, (epsilon, delta) = self.reporting.budget, self.claimed
         if delta > 1 or (delta == 1 and self.contributions not in (None, 1)):
             raise InvalidValue(
                 "delta", str(float(delta)), "at most 1 in all", "Such a claim says nothing: leave the certificate out"
             )
-        composed = " and basic composition" if self.releases > 1 or any(self._costs) else ""
+        composed = _OPTIMAL if self.optimal else ""
+        if any(self._costs) or (self.releases > 1 and not self.optimal):
+            composed += " and basic composition"
         return {
             "format": FORMAT,
             "kind": KIND,
@@ -466,6 +559,9 @@ def _joined(segments: Iterable[Json]) -> list[Json]:
 
 
 _GROUPS = " and group privacy"
+_OPTIMAL = " and optimal composition (Kairouz, Oh, Viswanath 2015)"
+_SLACK = Fraction(1, 2**40)
+"""So much more is claimed, relatively, than follows: the checker rounds in its own way."""
 _THEOREMS = {
     "keys": "PWS Section 4, Lemma 4.1",
     "delays": "PWS Section 5, Lemma 5.2",

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from attrs import frozen
 
 from ..accounting.enclosures import Enclosure
-from ..accounting.errors import InvalidValue
 from ..durable.files import Publication, Rank
 from ..runs.allocated import AllocatedRun
 from ..runs.correlated import CorrelatedRun
@@ -88,16 +87,6 @@ def write_certificate(
     """
     if path is None:
         return None
-    match run:
-        case KeyedRun():
-            raise InvalidValue(
-                "certificate",
-                str(path),
-                "nothing, for keyed data",
-                "Keys of each frequency have a pair of their own, and a check compares their rows at the declared ε "
-                "alone: no kind of certificate states another ε or δ yet, nor a risk. Of what is declared there is "
-                "one: `certdp psi` writes that of a release, `certdp pws release` that of the sample it draws",
-            )
     from ..runs.certificates import certificate
 
     return write_certified(files, path, lambda: certificate(run, answer))

@@ -15,7 +15,7 @@ from ..accounting.notions import Bound
 from ..accounting.relations import ADD_REMOVE, Change
 from ..accounting.units import Delta, Epsilon
 from ..runs.calibration import Budget
-from ..runs.certificates import Certified, certified_described, guarantee_certificate
+from ..runs.certificates import Certified, certified_described, certified_keys
 from ..runs.keyed import KeyedRun
 from ..runs.plan import Plan
 from ..runs.run import Run
@@ -69,7 +69,7 @@ def proven(
     certify: Callable[[float], _Certificate]
     match run:
         case KeyedRun():
-            asked, certify = run, partial(_of_keys, run)
+            asked, certify = run, partial(_of_keys, run, budget)
         case Plan():
             asked, certify = run, partial(_of_plan, run, budget)
         case SampledRun():
@@ -103,8 +103,8 @@ def certified_event(
     return certified_described(plan_of(event, relation), claimed, upper, (*assumptions, REAL_VALUED_NOISE))
 
 
-def _of_keys(run: KeyedRun, _: float) -> _Certificate:
-    return guarantee_certificate(run), None
+def _of_keys(run: KeyedRun, budget: Budget, upper: float) -> _Certificate:
+    return _noted(certified_keys(run, budget.delta, upper), budget)
 
 
 def _of_plan(run: Plan[Any], budget: Budget, upper: float) -> _Certificate:

@@ -17,7 +17,7 @@ from ..accounting.expressions import Constant
 from ..accounting.feasible_weights.rates import GaussianConstrainedRate
 from ..accounting.guarantees import Guarantee, require
 from ..accounting.notions import PURE, Approximate, Bound, GaussianDP, Pure, Renyi, ZeroConcentrated
-from ..accounting.relations import ADD_REMOVE
+from ..accounting.relations import ADD_REMOVE, Element
 from ..accounting.sampling.batches import BatchRate, FixedBatches, ShuffledAnswers, TruncatedPoisson
 from ..accounting.sampling.epochs import ShuffledBatches
 from ..accounting.sampling.every_value import ExPost
@@ -38,7 +38,7 @@ from ..verification.certificates.approximate import (
     certified_epsilon,
 )
 from ..verification.certificates.constrained_sums import constrained_sum_certificate
-from ..verification.certificates.keyed import keyed_certificate
+from ..verification.certificates.keyed import certified_keyed, keyed_certificate
 from ..verification.certificates.notions import (
     Rate,
     advantage_rate,
@@ -93,14 +93,15 @@ Certifiable: TypeAlias = "Answer[Any] | Guarantee[Any, Any, Any] | Risk[Any] | R
 
 @known_keywords
 def certificate(
-    run: SampledRun[Any] | AllocatedRun | SelectedRun[Any] | StratifiedRun | CorrelatedRun | Plan[Any],
+    run: SampledRun[Any] | AllocatedRun | SelectedRun[Any] | StratifiedRun | CorrelatedRun | KeyedRun | Plan[Any],
     answer: Certifiable,
     *,
     group: int = 1,
 ) -> Certified:
     """A publishable certificate of what a run costs, accepted by the independent checker.
 
-    The checker proves it anew by a method of its own: the numbers certified may be a little above the answer's.
+    The checker proves it anew by a method of its own: the numbers certified may be a little above the answer's. Of a
+    keyed run they follow from what each release declares, composed optimally, as (ε, δ) for one element.
 
     Args:
         run: whose answer it is.
@@ -123,6 +124,8 @@ def certificate(
         case SelectedRun():
             remedy = "There is no kind of certificate yet: the checker has no proof of tilts"
             raise InvalidValue("certificate", str(run.repetitions), "a run that is done once", remedy)
+        case KeyedRun():
+            return _of_keys(run, answer, group)
     size = whole("group", group, 1)
     if size > _LARGEST_GROUP:
         raise InvalidValue("group", size, f"at most {_LARGEST_GROUP}", "No certificate speaks of larger groups")
@@ -143,6 +146,49 @@ def certificate(
         case [*limits]:
             return _of_risk(run, stated, limits)
     raise InvalidType("answer", answer, "an answer, a guarantee, a risk, or limits on one")
+
+
+def _of_keys(run: KeyedRun, answer: Certifiable, group: int) -> Certified:
+    if group != 1:
+        remedy = "Of what is declared, guarantee_certificate(run, contributions) speaks of users with several elements"
+        raise InvalidValue("group", group, "1, for releases of keys", remedy)
+    match answer:
+        case Answer(asked=Delta() as asked):
+            return certified_keys(run, asked, answer.epsilon.upper)
+        case Answer(asked=Epsilon() as asked):
+            return certified_keys(run, asked, answer.delta.upper)
+        case Guarantee(bound=Approximate(epsilon, delta), unit=Element()):
+            return certified_keys(run, Delta(delta.upper), epsilon.upper_float)
+    raise InvalidValue(
+        "certificate",
+        f"{type(answer).__name__} of releases of keys",
+        "an answer (ε, δ), or a guarantee for one element",
+        "No certificate states a risk of keys; guarantee_certificate(run, contributions) speaks of users",
+    )
+
+
+def certified_keys(run: KeyedRun, asked: Delta | Epsilon, answer: float) -> Certified:
+    """A certificate of what a keyed run costs one element at a δ, or at an ε, from what each release declares.
+
+    Args:
+        run: releases of sampled keys.
+        asked: the δ or ε.
+        answer: the proven upper end of the other one.
+
+    Raises:
+        ExPost: for bounds that move with a released value. InvalidValue: as `certificate`.
+    """
+    _require_for_every_value(run)
+    assumptions = run.derivation.assumptions
+    return certified_keyed(
+        run.mechanism, run.sampler, releases=run.releases, assumptions=assumptions, asked=asked, answer=answer
+    )
+
+
+def _require_for_every_value(run: KeyedRun) -> None:
+    run.require_for_every_value()
+    if run.derivation.rests_on(EX_POST):
+        raise ExPost.about(", ".join(run.released_parameters))
 
 
 def _of_guarantee(stated: RunStatement, guarantee: Guarantee[Any, Any, Any]) -> Certified:
@@ -214,9 +260,7 @@ def guarantee_certificate(run: KeyedRun, contributions: int | None = None) -> by
         InvalidType: for anything else than such a run, such as a guarantee.
     """
     require("run", run, KeyedRun, "A guarantee of other runs is certified by certificate(run, guarantee)")
-    run.require_for_every_value()
-    if run.derivation.rests_on(EX_POST):
-        raise ExPost.about(", ".join(run.released_parameters))
+    _require_for_every_value(run)
     return keyed_certificate(
         run.mechanism,
         run.sampler,
@@ -412,14 +456,13 @@ def _require_stateable(run: Stateable | Plan[Any]) -> None:
     """
     if run.derivation.rests_on(EX_POST):
         raise ExPost.about(", ".join(run.released_values))
-    if any(isinstance(part, KeyedRun) for part in (run.parts if isinstance(run, Plan) else [run])):
+    if isinstance(run, Plan) and any(isinstance(part, KeyedRun) for part in run.parts):
         raise InvalidValue(
             "certificate",
-            "releases of sampled keys",
+            "a plan with releases of sampled keys",
             "releases from a matrix of records",
-            "There is no kind of certificate yet for another ε or δ than the declared one: keys of each frequency have "
-            "a pair of their own, and a check compares their rows at the declared ε alone. Of what a keyed run "
-            "declares there is one: guarantee_certificate(run)",
+            "There is no kind of certificate yet for plans with releases of keys: certify the answer of each such run "
+            "by itself, certificate(run, answer)",
         )
     for payment in run.payments:
         if payment.cost.bound.notion != PURE:

@@ -83,6 +83,7 @@ from certdp.pairs import PureLoss, RenyiLoss
 from certdp.plugins.contract import CONTRACT_VERSION, About, WeightedSample
 from certdp.risks import BayesRiskLimit, TruePositiveRateLimit
 from certdp.runs.calibration import Budget
+from certdp.runs.certificates import certified_keys
 from certdp.samplers.dpis import Dpis
 from certdp.samplers.every_key import EveryKey
 from certdp.samplers.listed_rates import ListedRates
@@ -340,6 +341,11 @@ def keyed(mechanism: Any, sampler: Any, contributions: int | None = None, releas
     return lambda: keyed_certificate(mechanism, sampler, contributions=contributions, releases=releases)
 
 
+def composed_keys(mechanism: Any, sampler: Any, asked: Delta | Epsilon, releases: int) -> Callable[[], bytes]:
+    run = certdp.KeyedRun(mechanism=mechanism, sampler=sampler, releases=releases)
+    return lambda: certified_keys(run, asked, 0.0).content
+
+
 CORPUS: dict[str, Callable[[], bytes]] = {
     "laplace, importance": profile(LAPLACE, IMPORTANCE, ball(1, 5, 3)),
     "laplace, no domain": profile(LAPLACE, IMPORTANCE, None),
@@ -556,6 +562,10 @@ CORPUS: dict[str, Callable[[], bytes]] = {
     "keys, users": keyed(KEYS, EveryKey(), contributions=2),
     "keys, releases": keyed(KEYS, PPS, releases=2),
     "keys, paid": keyed(KEYS, Ppswor(threshold=KEYED_PAID)),
+    "keys, composed": composed_keys(KEYS, PPS, Delta("0.01"), 3),
+    "keys, composed, one": composed_keys(KEYS, EveryKey(), Epsilon("0.3"), 1),
+    "keys, composed, paid": composed_keys(KEYS, Ppswor(threshold=KEYED_PAID), Epsilon(2), 5),
+    "tokens, composed": composed_keys(TOKENS, PPS, Epsilon(1), 3),
     "keys, sizes, pps": keyed(KEYS, Pps(threshold=Public("0.1"), sizes=Public("1,2,3,5"))),
     "keys, sizes": keyed(KEYS, Ppswor(threshold=Public("0.1"), sizes=Public("1,2,3,5"))),
     "tokens, all": keyed(TOKENS, EveryKey()),
@@ -852,6 +862,10 @@ def same_units(genuine: Body, altered: Body) -> bool:
     return len({math.floor(delta * units) for delta in deltas}) == 1 and len(set(epsilons)) == 1
 
 
+def fewer_keyed_releases(genuine: Body, altered: Body) -> bool:
+    return bool(1 <= altered["inputs"]["releases"] < genuine["inputs"]["releases"])
+
+
 def fewer_releases(genuine: Body, altered: Body) -> bool:
     pairs = list(zip(altered["parts"], genuine["parts"], strict=False))
     assert pairs
@@ -1075,6 +1089,7 @@ HARMLESS = (
     Harmless(r"claim\.supremum\.maximiser(\..*)?", "a record that reaches the lower end too", always),
     Harmless(r"claim\.(supremum\.)?domain\.(radius|norm|dimension)", "a domain of no larger losses", another_domain),
     Harmless(r"parts(\.\d+\.steps)?", "fewer releases", fewer_releases),
+    Harmless(r"inputs\.releases", "fewer releases", fewer_keyed_releases),
     Harmless(r"mechanism\.options\.delta|sampler\.options\.largest_weight", "the same once rounded", same_units),
     Harmless(r"claim\.(epsilon|delta|tau|rho|mu)", "a weaker claim", no_smaller),
     Harmless(r"claim\.group", "smaller groups, of which as much holds", smaller_groups),

@@ -9,7 +9,7 @@ keeps.
 
 A user with at most c elements lies c such steps away: with G and d for one step, G^c and d·(1 + G + ... + G^(c-1)).
 Several releases, each on a fresh sample, and what releasing the sampler's constants costs, add up within one step
-(basic composition).
+(basic composition). Or, about one element, releases are composed by what each keeps (`composed`), the theorem says so.
 
 What is not proven: that a program samples and reports with the probabilities stated.
 """
@@ -28,6 +28,7 @@ from ..intervals import ONE, Arithmetic, Interval, at_most, floor_in_units
 from ..released import released_assumed
 from ..statement import PART, Assumed, accepted_approximate, cost_assumed, hold_assumptions, plugins_assumed
 from ..verdict import Refused, Verdict
+from .composed import prove_composed
 from .frequencies import prove_delays, prove_rows
 from .keys import prove_keys
 from .rates import Rates, read_rates
@@ -47,6 +48,7 @@ _THEOREMS: Final = {
 }
 _GROUPS: Final = " and group privacy"
 _COMPOSED: Final = " and basic composition"
+_OPTIMAL: Final = " and optimal composition (Kairouz, Oh, Viswanath 2015)"
 
 _BODY: Final = shapes.record(
     format=shapes.text,
@@ -95,13 +97,16 @@ def check_keyed_approximate(body: dict[str, Any], data: Data | None, budget: Bud
         raise Refused("contributions belong in a claim about users, and only there")
     units = Units.of(inputs)
     cost = Cost(*(Fraction(inputs["released_cost"][key]) for key in ("epsilon", "delta")))
-    theorem = _theorem(body, cost)
-    if body["theorem"] != theorem:
+    theorem, optimal = _theorem(body, cost), body["theorem"] == _optimal_theorem(body, cost)
+    if body["theorem"] != theorem and not optimal:
         raise Refused(f"the theorem is {theorem!a}")
     rates = read_rates(inputs["scheme"], Arithmetic(units.bits + _GUARD), budget)
     known = _check_options(body, units)
     assumed = _hold_assumptions(body, known)
-    _prove_budget(body, units, cost)
+    if optimal:
+        prove_composed(Fraction(claim["epsilon"]), Fraction(claim["delta"]), inputs["releases"], units, cost, budget)
+    else:
+        _prove_budget(body, units, cost)
     covered = _prove_table(inputs, rates, units)
     if known:
         _hold_end(body["mechanism"]["options"], inputs, rates, units)
@@ -111,10 +116,17 @@ def check_keyed_approximate(body: dict[str, Any], data: Data | None, budget: Bud
 
 
 def _theorem(body: dict[str, Any], cost: Cost) -> str:
-    """Name the theorem that the claim follows by."""
+    """Name the theorem that the claim follows by where the losses of releases add up."""
     inputs = body["inputs"]
     composed = _COMPOSED if any(cost) or inputs["releases"] > 1 else ""
     return _THEOREMS[inputs["reports"]] + composed + (_GROUPS if body["claim"]["unit"] == "user" else "")
+
+
+def _optimal_theorem(body: dict[str, Any], cost: Cost) -> str | None:
+    """Name it where they are composed by what each keeps; None of users, for whom no such proof is known."""
+    if body["claim"]["unit"] == "user":
+        return None
+    return _THEOREMS[body["inputs"]["reports"]] + _OPTIMAL + (_COMPOSED if any(cost) else "")
 
 
 def _check_options(body: dict[str, Any], units: Units) -> bool:

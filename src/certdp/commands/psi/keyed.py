@@ -145,7 +145,8 @@ def keyed_profile(request: Request, given: KeyedComposition) -> KeyedProfile:
             "certificate",
             str(request.certificate),
             "nothing, beside an ε",
-            "A certificate states the (ε, δ) of the mechanism, at every frequency: leave --epsilon out",
+            "This certificate states the (ε, δ) of the mechanism, at every frequency: leave --epsilon out, or ask "
+            "`certdp delta --certificate`",
         )
     release = given.run_once()
     reporting = release.reporting
