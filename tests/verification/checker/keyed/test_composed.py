@@ -69,6 +69,10 @@ def test_what_is_admitted_is_the_sum_over_all_outcomes(
             assert admitted(at + cost.epsilon, level, releases, units, cost) is (true and level <= 1)
 
 
+def test_releases_that_lose_nothing_are_within_a_delta_of_0() -> None:
+    assert admitted(Fraction(0), Fraction(0), 3, Units(4, 16, 0))
+
+
 def test_nothing_is_proven_below_what_released_constants_cost() -> None:
     cost = Cost(Fraction(1, 3), Fraction(0))
     assert admitted(Fraction(1, 3), Fraction(1), 1, Units(4, 17, 1), cost)
