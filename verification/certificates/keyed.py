@@ -118,8 +118,9 @@ def certified_keyed(
             claimed = statement.at_delta(value, answer)
         case Epsilon(value):
             claimed = statement.at_epsilon(value, answer)
-    content, found = _proven(claimed), dict(zip(("epsilon", "delta"), claimed.claimed, strict=True))
-    return Certified(content, found, "optimal composition" if claimed.optimal else "basic composition")
+    epsilon, delta = claimed.claimed
+    method = "optimal composition" if claimed.optimal else "basic composition"
+    return Certified(_proven(claimed), {"epsilon": epsilon, "delta": delta}, method)
 
 
 def _proven(statement: _Statement) -> bytes:
