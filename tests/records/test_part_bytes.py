@@ -92,6 +92,13 @@ def test_a_negative_number_of_losses_that_others_make_up_for() -> None:
     refused(part, forged_together(part, {}, cells=emptied))
 
 
+def test_a_negative_number_of_proofs_that_others_make_up_for() -> None:
+    part = PARTS["weights"]
+    reach = unpacked(part.form, part.to_bytes())[1]["reach"]
+    shifted = np.array([-1, reach.sum() + 1, *np.zeros(len(reach) - 2)], dtype=np.int64)
+    refused(part, forged_together(part, {}, reach=shifted))
+
+
 def test_a_sample_of_more_records_than_there_are() -> None:
     part = PARTS["weights"]
     held = unpacked(part.form, part.to_bytes())[1]

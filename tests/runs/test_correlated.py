@@ -204,6 +204,7 @@ QUESTIONS: list[Callable[[CorrelatedRun], Any]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", STRATEGIES, ids=str)
 def test_what_it_costs_has_a_certificate(strategy: tuple[Strategy, Any]) -> None:
     run = run_of(*strategy, noise=9)

@@ -139,6 +139,7 @@ def test_equal_steps_are_exactly_those_of_a_repetition() -> None:
     assert high == GaussianPair(Enclosure.of("0.5")).sampled(Enclosure.of("0.25")).repeated(1000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", [0.0, 1e-300, 1e-9, 1.0])
 @pytest.mark.parametrize("noise", [1e-300, 1.0, 1e300])
 @pytest.mark.parametrize("accountant", [LOSS_DISTRIBUTION, pytest.param(BEST, marks=pytest.mark.soundness)], ids=str)

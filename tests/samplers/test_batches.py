@@ -57,6 +57,7 @@ def cost(sampler: AnySampler, relation: Change, steps: int = 1000) -> Answer:
     return run.epsilon(DELTA)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("batch", "relation", "least", "most", "peer"),
     [

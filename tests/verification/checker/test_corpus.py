@@ -140,6 +140,7 @@ def bodies() -> dict[str, Any]:
     return {name: json.loads(written(name)) for name in CORPUS}
 
 
+@pytest.mark.slow
 def test_all_that_a_certificate_can_say_is_said_by_one_that_forgeries_begin_at(bodies: dict[str, Any]) -> None:
     """Each key, each word, each operation and each form of a value, of every kind."""
     occurs = {one for body in bodies.values() for one in occurrences(SCHEMA, body)}

@@ -1200,6 +1200,7 @@ def test_what_is_written_holds_and_fits_the_schema(name: str) -> None:
     VALIDATOR.validate(json.loads(content))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CORPUS)
 def test_an_altered_certificate_is_refused(name: str) -> None:
     stride = 41 * SLOW.get(name, 1)
@@ -1713,6 +1714,7 @@ def unexplained_rescaled(name: str, stride: int = 1) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CORPUS)
 def test_no_forgery_by_several_alterations_is_accepted(name: str) -> None:
     assert unexplained_together(name, 4, 1) == []

@@ -483,6 +483,7 @@ SPELLED: dict[str, Callable[[], bytes]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SPELLED)
 def test_other_spellings_are_refused(name: str) -> None:
     content = SPELLED[name]()

@@ -82,6 +82,7 @@ sys.exit(fresh._run(job))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("before", "source", "status"),
     [

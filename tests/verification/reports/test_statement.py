@@ -110,6 +110,7 @@ IN_OTHER_NOTIONS: dict[str, tuple[Callable[[], Any], Variant, dict[str, float]]]
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", IN_OTHER_NOTIONS)
 def test_other_notions_are_stated_as_the_registry_names_them(name: str) -> None:
     ask, variant, parameters = IN_OTHER_NOTIONS[name]

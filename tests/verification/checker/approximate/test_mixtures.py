@@ -130,6 +130,7 @@ def moments(of: Factor, tilt: Tilt) -> tuple[Any, Any]:
         return total, total * rule + left_out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("direction", DIRECTIONS)
 @pytest.mark.parametrize("real_part", ["1/10", "2", "9"])
 @pytest.mark.parametrize("of", CASES, ids=str)
