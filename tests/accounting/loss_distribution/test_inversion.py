@@ -382,7 +382,7 @@ def test_corners_are_answered_or_refused_with_little_work(
 def test_the_terms_left_out_are_at_stake(monkeypatch: pytest.MonkeyPatch) -> None:
     """With a period that is far too short the sum exceeds δ by its copies; the lower end must still hold."""
     monkeypatch.setattr(inversion, "_NATS", 0.2)
-    monkeypatch.setattr(inversion, "_USEFUL", Fraction(1))
+    monkeypatch.setattr(inversion, "USEFUL", Fraction(1))
     found = delta_by_transforms([(GaussianTransform(number("0.25")), 4)], number(1))
     true = GaussianPair(number(1)).delta(number(1), REMOVE)
     assert found is not None

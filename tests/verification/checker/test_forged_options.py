@@ -95,7 +95,8 @@ def of_discrete_gaussian() -> Body:
 
 
 def of_responses() -> Body:
-    return run(RandomisedResponse(noise=Public("1/2"), categories=Public(3)), Full(), None)
+    """Of two categories: the loss of more is stated with their number, which options then cannot deny."""
+    return run(RandomisedResponse(noise=Public("1/2"), categories=Public(2)), Full(), None)
 
 
 def of_keys() -> Body:
