@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import reduce
-from typing import TypeAlias, final
+from typing import TypeAlias, TypeVar, final
 
 from attrs import frozen
 
@@ -21,6 +21,8 @@ from .laws import DeltaLaw, LossCells, LossTransform, PureLaw, RenyiEstimate, Re
 from .pair import Pair, checked_pair
 
 Chances: TypeAlias = tuple[tuple[Enclosure, Pair], ...]
+_C = TypeVar("_C")
+_L = TypeVar("_L")
 _NARROW = Fraction(1, 2**64)
 _LEAST = Fraction(1, 2**512)
 
@@ -67,9 +69,8 @@ class PublicChance(Pair):
     @property
     def delta(self) -> DeltaLaw | None:
         """Σ p_m·δ_m(ε); None where a part has no law."""
-        laws = [(chance, pair.delta) for chance, pair in self.parts]
-        known = [(chance, law) for chance, law in laws if law is not None]
-        if len(known) < len(laws):
+        known = _every((chance, pair.delta) for chance, pair in self.parts)
+        if known is None:
             return None
 
         def mean(epsilon: Enclosure, direction: Direction) -> Enclosure:
@@ -81,9 +82,8 @@ class PublicChance(Pair):
     @property
     def renyi(self) -> RenyiLaw | None:
         """log Σ p_m·e^((α − 1)τ_m(α))/(α − 1); None where a part has no law."""
-        laws = [(chance, pair.renyi) for chance, pair in self.parts]
-        known = [(chance, law) for chance, law in laws if law is not None]
-        if len(known) < len(laws):
+        known = _every((chance, pair.renyi) for chance, pair in self.parts)
+        if known is None:
             return None
 
         def mean(order: Fraction, direction: Direction) -> Enclosure:
@@ -98,9 +98,8 @@ class PublicChance(Pair):
     @property
     def renyi_estimate(self) -> RenyiEstimate | None:
         """About the same in binary64; None where a part has no estimate."""
-        estimates = [(float(chance.midpoint), pair.renyi_estimate) for chance, pair in self.parts]
-        known = [(chance, estimate) for chance, estimate in estimates if estimate is not None]
-        if len(known) < len(estimates):
+        known = _every((float(chance.midpoint), pair.renyi_estimate) for chance, pair in self.parts)
+        if known is None:
             return None
 
         def mean(order: float, direction: Direction) -> float:
@@ -123,18 +122,16 @@ class PublicChance(Pair):
     @property
     def loss_transform(self) -> LossTransform | None:
         """The moments of the privacy loss: the mixture of the parts'; None where a part has none."""
-        laws = [(chance, pair.loss_transform) for chance, pair in self.parts]
-        known = [(chance, law) for chance, law in laws if law is not None]
-        if len(known) < len(laws):
+        known = _every((chance, pair.loss_transform) for chance, pair in self.parts)
+        if known is None:
             return None
         return lambda direction: MixedTransform(tuple((chance, law(direction)) for chance, law in known))
 
     @property
     def loss_cells(self) -> LossCells | None:
         """The privacy loss in cells: the mixture of the parts'."""
-        laws = [(chance, pair.loss_cells) for chance, pair in self.parts]
-        known = [(chance, law) for chance, law in laws if law is not None]
-        if len(known) < len(laws):
+        known = _every((chance, pair.loss_cells) for chance, pair in self.parts)
+        if known is None:
             return None
 
         def mixed(direction: Direction) -> Cells:
@@ -161,6 +158,13 @@ class PublicChance(Pair):
     def replaced(self, by: Callable[[Pair], Pair]) -> Pair:
         """Return the mixture of the parts' replacements."""
         return PublicChance(tuple((chance, pair.replaced(by)) for chance, pair in self.parts))
+
+
+def _every(laws: Iterable[tuple[_C, _L | None]]) -> list[tuple[_C, _L]] | None:
+    """The laws with their chances; None where a part has none."""
+    asked = list(laws)
+    known = [(chance, law) for chance, law in asked if law is not None]
+    return known if len(known) == len(asked) else None
 
 
 def _greatest(bounds: list[Enclosure | None]) -> Enclosure | None:

@@ -20,6 +20,7 @@ from attrs import evolve, frozen
 from ...accounting.exact import ratio_text
 from ...accounting.pairs import Pair, RandomAllocation
 from ...accounting.relations import Direction
+from ..checker.approximate.shuffled import FIRST_REACH, NEGLIGIBLE
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,7 +43,7 @@ _TERM = 150  # what one more number of records drawn costs at a node
 _PLACE = 1250
 _NEAR = 12
 _NUMBERS = 512  # of clones
-_FIRST_REACH, _NEGLIGIBLE, _TINY = 1 / 64, 2.0**-133, 1e-300
+_TINY = 1e-300
 _MERGED = 16  # of the library's single losses of an epoch
 _REACH = 16  # of the cells of normal noise, in standard deviations
 
@@ -464,8 +465,8 @@ class Finite(Release):
             beyond = np.where(threshold < numbers, betainc(threshold + 1, np.maximum(numbers - threshold, 1), 0.5), 0.0)
             return float(weights @ np.maximum(lead * mass - gain * beyond, 0.0))
 
-        reach = min(_FIRST_REACH, loss)
-        while reach < loss and delta(reach) > _NEGLIGIBLE:
+        reach = min(float(FIRST_REACH), loss)
+        while reach < loss and delta(reach) > NEGLIGIBLE:
             reach = min(2 * reach, loss)
         growths = np.exp(np.arange(cells + 1) * (reach / cells))
         slopes = np.diff([delta(math.log(growth)) for growth in growths]) / np.diff(growths)

@@ -14,8 +14,6 @@ the largest weight is found again; for other runs there are no owner's certifica
 from fractions import Fraction
 from typing import Any, Final, NamedTuple
 
-from mpmath import libmp
-
 from . import intervals, shapes
 from .budget import Budget
 from .data import Data, Measure, Measured, compare
@@ -24,7 +22,7 @@ from .domain import Domain
 from .expressions import WEIGHT, Pool, norm, order_of
 from .feasible import LARGEST_WEIGHT, LEAST_TARGET, MOST_TARGET, Rule
 from .homogeneous import is_proportional, prove_proportional
-from .intervals import Arithmetic, Interval, Mpf, at_most
+from .intervals import Arithmetic, Interval, at_most, rational_of
 from .rationals import Range, rational_range
 from .statement import (
     ROLES,
@@ -208,16 +206,12 @@ def _prove_drawable(inputs: Inputs, domain: Domain, arithmetic: Arithmetic) -> N
     root, box = domain.place(pool, inputs.unit_loss, arithmetic)
     used = pool.variables(root)
     box = {name: side for name, side in box.items() if name in used}
-    sides = {name: Range(_fraction(side.lo), _fraction(side.hi)) for name, side in box.items()}
+    sides = {name: Range(rational_of(side.lo), rational_of(side.hi)) for name, side in box.items()}
     if norm(domain.p) in sides:
         sides[norm(domain.p)] = Range(Fraction(0), domain.radius)
     exactly = rational_range(pool, root, sides)
     if exactly is None or exactly.hi > target:
         prove_at_most(pool, root, box, arithmetic.rational(target).lo, arithmetic, _TOO_LARGE)
-
-
-def _fraction(value: Mpf) -> Fraction:
-    return Fraction(*libmp.to_rational(value))
 
 
 def _measure(inputs: Inputs) -> Measure:

@@ -113,9 +113,14 @@ def _shift_up(value: int, bits: int, up: bool) -> int:
     return -(-value >> bits) if up else value >> bits
 
 
+def rational_of(end: Mpf) -> Fraction:
+    """Give a finite end of an enclosure as a rational number."""
+    return Fraction(*libmp.to_rational(end))
+
+
 def upper_end(a: Interval) -> Fraction:
     """Give the upper end of a bounded enclosure as a rational number."""
-    return Fraction(*libmp.to_rational(a.hi))
+    return rational_of(a.hi)
 
 
 class Arithmetic:

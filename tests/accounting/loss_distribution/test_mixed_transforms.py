@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from attrs import frozen
@@ -25,6 +24,7 @@ from certdp.accounting.loss_distribution.transforms import (
 )
 from certdp.accounting.pairs import GaussianPair, PublicChance, SampledGaussian
 from certdp.accounting.relations import Direction
+from tests.support.arb_moments import sampled_gaussian_moment
 from tests.support.arb_numbers import arb_of
 
 BITS = 160
@@ -55,18 +55,10 @@ class Case:
         return sum((arb_of(chance) * self._moment(y, rate, shift) for chance, rate, shift in self.parts), acb(0))
 
     def _moment(self, y: float, rate: float, shift: float) -> acb:
-        q, s, z = acb(rate), acb(shift), acb(arb(self.tilt), arb(y))
-        power = z + 1 if self.direction is Direction.REMOVE or rate == 1 else -z
-
-        def integrand(x: acb, analytic: bool) -> acb:
-            density = 1 - q + q * (s * (x - s / 2)).exp()
-            return (density.log(analytic=analytic) * power - x * x / 2).exp()
-
         if rate == 1:
-            return acb((z * (z + 1) * s * s / 2).exp())
-        ends = -40.0 - self.tilt * shift, 40.0 + (self.tilt + 1) * shift
-        integral: Any = acb.integral(integrand, *ends, rel_tol=arb(2) ** -100, eval_limit=10**6, depth_limit=10**4)
-        return acb(integral / (2 * arb.pi()).sqrt())
+            z = acb(arb(self.tilt), arb(y))
+            return acb((z * (z + 1) * acb(shift) ** 2 / 2).exp())
+        return sampled_gaussian_moment(rate, shift, self.direction, self.tilt, y)
 
     def ratio(self, y: float, centre: Fraction) -> acb:
         """M(c + iy)·e^(−iym)/M(c)."""

@@ -25,6 +25,7 @@ from certdp.accounting.loss_distribution.transforms import (
 )
 from certdp.accounting.pairs import GaussianPair, LaplacePair, SampledGaussian
 from certdp.accounting.relations import Direction
+from tests.support.arb_moments import sampled_gaussian_moment
 from tests.support.arb_numbers import arb_of
 
 BITS = 160
@@ -47,18 +48,7 @@ class Case:
 
     def moment(self, y: float) -> acb:
         """M(c + iy)."""
-        q, s, z = acb(self.rate), acb(self.shift), acb(arb(self.tilt), arb(y))
-        power = z + 1 if self.direction is Direction.REMOVE else -z
-
-        def integrand(x: acb, analytic: bool) -> acb:
-            density = 1 - q + q * (s * (x - s / 2)).exp()
-            return (density.log(analytic=analytic) * power - x * x / 2).exp()
-
-        right = (self.tilt + 1) * self.shift if self.direction is Direction.REMOVE else 0.0
-        left = 0.0 if self.direction is Direction.REMOVE else -self.tilt * self.shift
-        ends = (-40.0 + left, 40.0 + right)
-        integral: Any = acb.integral(integrand, *ends, rel_tol=arb(2) ** -100, eval_limit=10**6, depth_limit=10**4)
-        return acb(integral / (2 * arb.pi()).sqrt())
+        return sampled_gaussian_moment(self.rate, self.shift, self.direction, self.tilt, y)
 
     def ratio(self, y: float, centre: Fraction) -> acb:
         """M(c + iy)·e^(−iym)/M(c)."""

@@ -287,7 +287,7 @@ def coarse_epochs() -> bytes:
     for side in (body["method"]["remove"], body["method"]["add"]):
         side["dither"] = str(Fraction(side["dither"]) * side["places"] / 400)
         side["places"], side["cells"] = 400, 8
-    body["claim"]["delta"] = "11/200"
+    body["claim"]["delta"] = "504133/10000000"  # the last digit that is proven: what is less by more is not true
     return seal(body)
 
 
@@ -296,8 +296,8 @@ def answers_in_cells() -> bytes:
     body = body_of(of(evolve(ANSWERS, releases=ResampleEach(2)), lambda run: run.epsilon(Delta("1/20")))())
     for side in (body["method"]["remove"], body["method"]["add"]):
         side["dither"] = str(Fraction(side["dither"]) * side["places"] / 400)
-        side["places"], side["cells"] = 400, 16
-    body["claim"]["delta"] = "11/200"
+        side["places"], side["cells"] = 400, 32
+    body["claim"]["delta"] = "502329/10000000"
     return seal(body)
 
 
@@ -566,6 +566,8 @@ CORPUS: dict[str, Callable[[], bytes]] = {
     "keys, composed, one": composed_keys(KEYS, EveryKey(), Epsilon("0.3"), 1),
     "keys, composed, paid": composed_keys(KEYS, Ppswor(threshold=KEYED_PAID), Epsilon(2), 5),
     "tokens, composed": composed_keys(TOKENS, PPS, Epsilon(1), 3),
+    "tokens, composed, paid": composed_keys(TOKENS, Ppswor(threshold=KEYED_PAID), Epsilon(2), 5),
+    "tokens, all, composed": composed_keys(TOKENS, EveryKey(), Epsilon(1), 3),
     "keys, sizes, pps": keyed(KEYS, Pps(threshold=Public("0.1"), sizes=Public("1,2,3,5"))),
     "keys, sizes": keyed(KEYS, Ppswor(threshold=Public("0.1"), sizes=Public("1,2,3,5"))),
     "tokens, all": keyed(TOKENS, EveryKey()),
@@ -1647,15 +1649,21 @@ def within_the_genuine_cover(genuine: Body, altered: Body) -> bool:
     return True
 
 
+def _is_larger(pair: tuple[str, str]) -> bool:
+    return Fraction(pair[0]) > Fraction(pair[1])
+
+
 def keeps_enough(genuine: Body, altered: Body) -> bool:
-    """A table within (ε, δ) that reports no more than the scheme keeps, in floats."""
+    """A table within (ε, δ) that reports no more than the scheme keeps, in floats; of rows, at no larger cost."""
     inputs = altered["inputs"]
     scheme, table, certain = inputs["scheme"], inputs["table"], 2.0 ** inputs["bits"]
     if same_delays(genuine, altered):
         return True
     if "threshold" not in scheme or not (no_smaller(genuine, altered) and rows_within(genuine, altered)):
         return False
-    if "kept" in table and {**inputs, "scheme": 0} != {**genuine["inputs"], "scheme": 0}:
+    costs = zip(inputs["released_cost"].values(), genuine["inputs"]["released_cost"].values(), strict=True)
+    free = {"scheme": 0, "released_cost": 0}
+    if "kept" in table and ({**inputs, **free} != {**genuine["inputs"], **free} or any(map(_is_larger, costs))):
         return False
     listed = [float(Fraction(size)) for size in scheme.get("sizes", ())]
     stated = [(frequency, int(units)) for frequency, units in enumerate(table.get("kept", ()), 1)]

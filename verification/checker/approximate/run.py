@@ -19,15 +19,13 @@ from itertools import product
 from math import prod
 from typing import Any, Final
 
-from mpmath import libmp
-
 from .. import intervals, shapes
 from ..budget import Budget
 from ..data import Data
 from ..declared import hold_clones, hold_mechanism, hold_sampler
 from ..domain import DOMAIN, Domain
 from ..expressions import ORDER, WEIGHT, Pool, order_of, rounding
-from ..intervals import Arithmetic, Interval, upper_end
+from ..intervals import Arithmetic, Interval, rational_of, upper_end
 from ..profile import realised
 from ..released import released_assumed
 from ..statement import (
@@ -375,7 +373,7 @@ def _shuffled(part: dict[str, Any], parameter: Fraction) -> Factor:
     if part["resample"] == "each" or steps == 1:
         return Factor(SHUFFLED, parameter, Fraction(1), 1, steps, crowd=Crowd(users, clones))
     parameter = _ARITHMETIC.above(parameter * steps)
-    rarest = Fraction(*libmp.to_rational(_ARITHMETIC.exp(_ARITHMETIC.rational(-parameter)).lo))
+    rarest = rational_of(_ARITHMETIC.exp(_ARITHMETIC.rational(-parameter)).lo)
     return Factor(SHUFFLED, parameter, Fraction(1), 1, 1, crowd=Crowd(users, rarest))
 
 

@@ -47,8 +47,8 @@ _MOST_STEPS: Final = 2**20
 _LAW: Final = 200_000
 _STEP: Final = 900
 _TERM: Final = 120
-_NEGLIGIBLE: Final = Fraction(1, 2**96)
-_FIRST_REACH: Final = Fraction(1, 64)
+NEGLIGIBLE: Final = Fraction(1, 2**96)
+FIRST_REACH: Final = Fraction(1, 64)
 _MOST_DOUBLINGS: Final = 28
 
 
@@ -228,8 +228,8 @@ def shuffled_outcomes(factor: Factor, cells: int, budget: Budget) -> tuple[list[
 
 @lru_cache(maxsize=8)
 def _outcomes(factor: Factor, cells: int) -> tuple[list[Outcome], Interval]:
-    reach = min(_FIRST_REACH, factor.parameter)
-    while reach < factor.parameter and _corner(factor, reach)[1] > _NEGLIGIBLE:
+    reach = min(FIRST_REACH, factor.parameter)
+    while reach < factor.parameter and _corner(factor, reach)[1] > NEGLIGIBLE:
         reach = min(2 * reach, factor.parameter)
     corners = _hull([_corner(factor, reach * j / cells) for j in range(cells + 1)])
     slopes = [(low[1] - high[1]) / (high[0] - low[0]) for low, high in pairwise(corners)]
