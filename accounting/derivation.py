@@ -64,6 +64,12 @@ CLIPPED_RECORDS = Assumption(
 )
 """What a noise multiplier assumes: it says nothing about a record that moves the sum further than that bound."""
 
+STRATA_STAY = Assumption(
+    "strata",
+    "labels and bounds are public and fixed beforehand; a record replaced or zeroed out stays in its stratum",
+)
+"""What rates of public strata assume."""
+
 
 class Derivation(ABC):
     """The reason for a guarantee; instances come from `Theorem.conclude` alone."""

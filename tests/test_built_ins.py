@@ -126,7 +126,7 @@ def has_its_options_in_the_checker(item: BuiltIn) -> bool:
 
 
 def has_its_formula_in_the_checker(item: BuiltIn) -> bool:
-    others = (*formulas.SANITISERS, *formulas.KEY_SAMPLERS, formulas.CONSTRAINED, *formulas.ANSWERS)
+    others = (*formulas.SANITISERS, *formulas.KEY_SAMPLERS, formulas.CONSTRAINED, *formulas.ANSWERS, *formulas.STRATA)
     return item.name in {**formulas.MECHANISMS, **formulas.SAMPLERS, **formulas.BATCHES, **dict.fromkeys(others)}
 
 
@@ -135,7 +135,7 @@ def is_mutated(item: BuiltIn) -> bool:
 
 
 RECORDS, KEYS = ("mechanism", "sampler"), ("sanitiser", "key sampler")
-OTHERS = ("sampler of batches", "sampler of strata")  # no certificate states one, and it is no formula of a record
+OTHERS = ("sampler of batches", "sampler of strata")  # no formula of a record
 _MADE = "certdp.dpis makes it; users name it in options alone"
 OF_TRAINING: Mapping[str, str] = {"dpis": _MADE, "dpis-step": _MADE}
 OF_BATCHES = "its scheme has no expression; the claims batches/* guard it"

@@ -60,6 +60,10 @@ class Strata(ABC):
         """
 
     @abstractmethod
+    def largest(self, label: str) -> Fraction | None:
+        """The largest norm of a record of a stratum, in the norm of the public domain; None where it has no bound."""
+
+    @abstractmethod
     def places(self, records: Floats, labels: ArrayLike | None) -> Places:
         """The stratum of each record.
 
@@ -86,6 +90,9 @@ class LabelledStrata(Strata):
     def within(self, label: str, domain: NormBall | None) -> NormBall | None:
         """The domain itself: a label says nothing about norms."""
         return domain
+
+    def largest(self, label: str) -> None:
+        """Return None: a label says nothing about norms."""
 
     def places(self, records: Floats, labels: ArrayLike | None) -> Places:
         """The place of each label among the strata; labels are text, or whole numbers, which are read as text.
@@ -161,6 +168,10 @@ class NormStrata(Strata):
     def __attrs_post_init__(self) -> None:
         if list(self.bounds) != list(self.samplers):
             raise InvalidValue("bounds", ", ".join(self.bounds), f"one for each of {', '.join(self.samplers)}")
+
+    def largest(self, label: str) -> Fraction | None:
+        """The stratum's bound."""
+        return self.bounds[label]
 
     def within(self, label: str, domain: NormBall | None) -> NormBall | None:
         """The ball of the stratum's bound; the domain, where that is no larger.

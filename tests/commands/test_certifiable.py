@@ -53,6 +53,7 @@ from certdp.runs.run import NotionAbsent, Run
 from certdp.samplers.ppswor import Ppswor
 from certdp.samplers.shuffled import Shuffled
 from certdp.samplers.shuffled_batches import ShuffledBatches
+from certdp.sampling import NormStrata, Strata, StratifiedRun
 from certdp.selection import ReportNoisyMax
 from certdp.verification.certificates import approximate
 from certdp.verification.checker import check
@@ -261,6 +262,14 @@ RUNS: dict[str, Run[Any]] = {
     ),
     "answers, shuffled": SampledRun(
         mechanism=RandomisedResponse(epsilon=Public(1), categories=Public(3)), sampler=Shuffled(users=Public(100))
+    ),
+    "strata": StratifiedRun(
+        mechanism=LaplaceSum(scale=Public(2)), sampler=Strata(rates=Public("a:1/10,b:1/2")), domain=BALL
+    ),
+    "strata by a norm": StratifiedRun(
+        mechanism=GaussianSum(scale=Public(8)),
+        sampler=NormStrata(bounds=Public("1/2"), rates=Public("1/2,1/4"), weighted=Public(True)),
+        domain=NormBall(norm=Norm.L2, radius=Public(1)),
     ),
     "epochs": AllocatedRun(
         mechanism=LaplaceSum(scale=Public(2)), sampler=RandomAllocation(batches=Public(3)), epochs=2, domain=BALL

@@ -20,7 +20,7 @@ from ...accounting.accountants import RENYI, Finding, WorstPairs
 from ...accounting.accountants.rounded_normal import LOG_SHARE
 from ...accounting.accountants.worst_pairs import largest, pure
 from ...accounting.conversions.renyi_search import choose_ratio
-from ...accounting.derivation import NUMBER_OF_RECORDS, Assumption
+from ...accounting.derivation import NUMBER_OF_RECORDS, STRATA_STAY, Assumption
 from ...accounting.display import Displayed
 from ...accounting.enclosures import Enclosure
 from ...accounting.errors import InvalidValue
@@ -52,7 +52,7 @@ from ...accounting.sampling.releases import Releases, SampleOnce
 from ...accounting.sampling.theorem_6 import realised
 from ..checker import check
 from .approach import Approach, Trial, Unproven, excess_of, falling, least, proven_instead
-from .grouping import groups
+from .grouping import cost, groups
 from .lines import Cases, Finite, Gaussian, Line, Mixture, Release, SampledGaussian, line_for, log_moment, work_on
 from .plugin_statements import PluginStatement
 from .strategies import StatedStrategy, moved
@@ -329,6 +329,26 @@ class StatedAnswers:
 
 @final
 @frozen(kw_only=True)
+class StatedStratum:
+    """Records that are drawn at a rate of their own.
+
+    Attributes:
+        label: by which they are told from others.
+        rate: with what probability and weight they are drawn.
+        largest: the largest norm of one; None where they have no bound of their own.
+        domain: the public domain that they are in, or None.
+        corners: how many pairs bound them.
+    """
+
+    label: str
+    rate: SamplingRate
+    largest: Fraction | None
+    domain: NormBall | None
+    corners: int
+
+
+@final
+@frozen(kw_only=True)
 class ReleaseStatement:
     """Releases of one mechanism on samples drawn by one sampler, as a certificate states them.
 
@@ -344,6 +364,7 @@ class ReleaseStatement:
         batches: how batches are drawn as a whole, where they are.
         strategy: how noise is correlated over the releases, where it is.
         answers: which answers are shuffled, where they are.
+        strata: the public strata, where there are any; the rate is then that of one of them.
     """
 
     mechanism: PluginStatement
@@ -357,6 +378,7 @@ class ReleaseStatement:
     batches: StatedBatches | StatedEpochs | None = None
     strategy: StatedStrategy | None = None
     answers: StatedAnswers | None = None
+    strata: tuple[StatedStratum, ...] = ()
 
     @property
     def losses(self) -> tuple[StatedLoss, ...]:
@@ -375,16 +397,33 @@ class ReleaseStatement:
             "mechanism": self.mechanism.as_json(),
             "sampler": self.sampler.as_json(),
             "loss": stated.as_json(self.relation, self.releases.steps, way),
-            "rate": serialise(self.rate.probability),
+            **self._drawing(domain, stated, way),
             "weighted": self.rate.weighted,
-            "rounding": ratio_text(self.rounding),
             "resample": "once" if isinstance(self.releases, SampleOnce) else "each",
             "steps": self.releases.steps,
             **({} if self.batches is None else {"batches": self.batches.as_json()}),
             **({} if self.strategy is None else {"strategy": self.strategy.as_json()}),
             **({} if self.answers is None else {"shuffled": self.answers.as_json()}),
-            "cover": _Cover(stated.parameters(way), self.rate, domain, way.spared, stated.is_curve).tree(self.corners),
         }
+
+    def _drawing(self, domain: NormBall | None, stated: StatedLoss, way: _Way) -> Json:
+        """The rate, its rounding and the cover, or those of every stratum."""
+
+        def drawn(rate: SamplingRate, rounding: Fraction, domain: NormBall | None, corners: int) -> Json:
+            cover = _Cover(stated.parameters(way), rate, domain, way.spared, stated.is_curve).tree(corners)
+            return {"rate": serialise(rate.probability), "rounding": ratio_text(rounding), "cover": cover}
+
+        if not self.strata:
+            return drawn(self.rate, self.rounding, domain, self.corners)
+        found = [
+            {
+                "label": one.label,
+                "largest": None if one.largest is None else ratio_text(one.largest),
+                **drawn(one.rate, one.rate.rounding, one.domain, one.corners),
+            }
+            for one in self.strata
+        ]
+        return {"strata": found}
 
     def assumptions(self, number: int) -> Iterator[tuple[str, str]]:
         """Name the public constants of the part."""
@@ -402,8 +441,10 @@ class ReleaseStatement:
         if self.strategy is not None:
             name, who = self.strategy.assumed
             yield f"{place}{name}", who
-        if self.rounding:
-            yield f"{place}relative rounding of probability and weight", ratio_text(self.rounding)
+        if self.strata:
+            yield f"{place}{STRATA_STAY.name}", STRATA_STAY.value
+        if rounding := max((stratum.rate.rounding for stratum in self.strata), default=self.rounding):
+            yield f"{place}relative rounding of probability and weight", ratio_text(rounding)
 
 
 class _Cover:
@@ -953,10 +994,9 @@ class _Known:
         for part in parts:
             if "orders" in part["loss"]:
                 return None
-            leaves = {(leaf["parameter"], leaf["rate"]) for leaf in _leaves(part["cover"])}
-            parameter, rate = (max(float(Fraction(values[i])) for values in leaves) for i in (0, 1))
-            whole = max(int(Fraction(values[0])) for values in leaves)  # which a float may exceed
-            family, steps, combinations = part["loss"]["family"], part["steps"], combinations * len(leaves)
+            number, largest, rate = _worst(part)
+            parameter, whole = float(largest), int(largest)  # which a float may exceed
+            family, steps, combinations = part["loss"]["family"], part["steps"], combinations * number
             together, samples = (steps, 1) if part["resample"] == "once" and rate < 1 else (1, steps)
             if "strategy" in part:
                 longer, samples, rate = moved(part["strategy"], steps)
@@ -1115,8 +1155,8 @@ def _raised(parts: Sequence[Json]) -> Iterator[Sequence[Json]]:
         return
     alike: dict[tuple[str, ...], list[int]] = {}
     for number, part in enumerate(parts):
-        cell, family = part["cover"], part["loss"]["family"]
-        if "coordinate" in cell or family in ("discrete-gaussian", "renyi"):
+        cell, family = part.get("cover"), part["loss"]["family"]
+        if cell is None or "coordinate" in cell or family in ("discrete-gaussian", "renyi"):
             continue
         if part["resample"] == "each" or cell["rate"] == "1":
             constants = (str(part["loss"].get(key)) for key in ("categories", "unit"))
@@ -1133,6 +1173,18 @@ def _raised(parts: Sequence[Json]) -> Iterator[Sequence[Json]]:
                     part = parts[numbers[place]]
                     found[numbers[place]] = {**part, "cover": dict(zip(("parameter", "rate"), largest, strict=True))}
         yield found
+
+
+def _worst(part: Json) -> tuple[int, Fraction, float]:
+    """How many pairs bound a part, and the largest parameter and rate; of strata those of the one that costs most."""
+    every: set[tuple[str, str]] = set()
+    largest = []
+    for one in part.get("strata", [part]):
+        leaves = {(leaf["parameter"], leaf["rate"]) for leaf in _leaves(one["cover"])}
+        parameters, rates = (list(map(Fraction, values)) for values in zip(*leaves, strict=True))
+        largest.append((max(parameters), float(max(rates))))
+        every |= leaves
+    return len(every), *max(largest, key=lambda pair: cost(float(pair[0]), pair[1]))
 
 
 def _leaves(tree: Json) -> Iterator[Json]:

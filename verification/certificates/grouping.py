@@ -37,10 +37,10 @@ def groups(parameters: Sequence[float], rates: Sequence[float], times: Sequence[
 
     largest, drawn, many = np.asarray(parameters), np.asarray(rates), np.asarray(times, dtype=np.float64)
     values = (largest, drawn)
-    own = _cost(largest, drawn) * many
+    own = cost(largest, drawn) * many
 
     def excess(places: Places) -> float:
-        top = _cost(largest[places].max(), drawn[places].max())
+        top = cost(largest[places].max(), drawn[places].max())
         return float(top * many[places].sum() - own[places].sum())
 
     done: list[list[int]] = []
@@ -58,12 +58,12 @@ def groups(parameters: Sequence[float], rates: Sequence[float], times: Sequence[
     return [*done, *(places.tolist() for _, _, places in open_groups)]
 
 
-def _cost(parameter: Floats | float, rate: Floats | float) -> Floats:
+def cost(parameter: Floats | float, rate: Floats | float) -> Floats:
     """About what a release adds to the variance of the loss: the χ²-divergence of sampled Gaussian noise."""
     import numpy as np
 
-    cost: Floats = np.square(rate) * np.expm1(np.minimum(np.square(parameter), _FAR))
-    return cost
+    found: Floats = np.square(rate) * np.expm1(np.minimum(np.square(parameter), _FAR))
+    return found
 
 
 def _split(
@@ -74,8 +74,8 @@ def _split(
 
     ordered = places[np.argsort(by[places], kind="stable")]
     counted = np.cumsum(many[ordered])
-    below = _cost(*(np.maximum.accumulate(value[ordered]) for value in values))[:-1] * counted[:-1]
+    below = cost(*(np.maximum.accumulate(value[ordered]) for value in values))[:-1] * counted[:-1]
     tops = (np.maximum.accumulate(value[ordered][::-1])[::-1][1:] for value in values)
-    together = below + _cost(*tops) * (counted[-1] - counted[:-1])
+    together = below + cost(*tops) * (counted[-1] - counted[:-1])
     cut = int(np.argmin(together)) + 1
     return float(together[cut - 1]), (ordered[:cut], ordered[cut:])

@@ -6,8 +6,9 @@ None of them passes for one of certdp, under a distribution's name that reads li
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 from .domain import Domain
@@ -38,6 +39,9 @@ _ONE: Final = ["constant", "1"]
 _SPREAD: Final = 4 * Fraction(9, 40) ** 2
 _ARITHMETIC: Final = Arithmetic(256)
 
+
+Stratum = tuple[str, str | None, Tree]
+"""The label, the largest norm and the rate of a stratum, as a certificate states them."""
 
 Batches = Mapping[str, Any]
 """How batches are drawn as a whole, as a certificate states it."""
@@ -297,9 +301,7 @@ _ADD_REMOVE_ALONE: Final = ("dpis",)
 CONSTRAINED: Final = "privacy-constrained"
 ANSWERS: Final[dict[str, Callable[[Options], int]]] = {"shuffled": lambda options: int(options["users"])}
 """Samplers that put all answers in an order that is drawn: how many records there are at least."""
-STRATA: Final = ("norm-strata", "strata")
-"""Samplers of which no kind of certificate speaks, and whose options are in no table: several rates, one a stratum."""
-_NAMES: Final = {"mechanism": sorted(PLUGINS["mechanism"]), "sampler": sorted([*PLUGINS["sampler"], *STRATA])}
+_NAMES: Final = {role: sorted(table) for role, table in PLUGINS.items()}
 SANITISERS: Final = ("pws-keys", "pws-frequencies")
 KEY_SAMPLERS: Final = ("every-key", "listed-rates", "ppswor", "pps")
 
@@ -453,6 +455,34 @@ def hold_sampler(
         held = BATCHES[statement["name"]](options) == (rate, batches)
     if not held:
         raise Refused(f"rate and weighted are not those of sampler {statement['name']} with these options")
+
+
+def _labelled(options: Options) -> list[Stratum]:
+    pairs = (pair.split(":") for pair in options["rates"].split(","))
+    return [(label, None, ["constant", rate]) for label, rate in pairs]
+
+
+def _by_norm(options: Options) -> list[Stratum]:
+    bounds, rates = options["bounds"].split(","), options["rates"].split(",")
+    names = [f"{low} to {high}" for low, high in pairwise(["0", *bounds])] + [f"above {bounds[-1]}"]
+    return [(name, bound, ["constant", rate]) for name, bound, rate in zip(names, [*bounds, None], rates, strict=True)]
+
+
+STRATA: Final[dict[str, Callable[[Options], list[Stratum]]]] = {"norm-strata": _by_norm, "strata": _labelled}
+"""Samplers of public strata: the label, the largest norm and the rate of each."""
+
+
+def hold_sampler_of_strata(statement: Statement, strata: Sequence[Tree], weighted: bool, domain: Domain | None) -> None:
+    """Hold strata stated against those that the sampler named declares."""
+    if not _is_own("sampler", statement):
+        return
+    if statement["name"] not in STRATA:
+        raise Refused(f"{statement['name']} sampling has no strata")
+    options = _take("sampler", statement)
+    hold_domain("sampler", statement["name"], options, domain)
+    found = [(stratum["label"], stratum["largest"], stratum["rate"]) for stratum in strata]
+    if found != STRATA[statement["name"]](options) or weighted != (options["weighted"] == "true"):
+        raise Refused(f"the strata are not those of sampler {statement['name']} with these options")
 
 
 def hold_rule(statement: Statement, target: Mapping[str, str], largest: Fraction | None) -> None:

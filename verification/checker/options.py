@@ -80,6 +80,20 @@ def _listing(admissible: str, admits: Callable[[Fraction], bool]) -> Value:
     return Value(f"{admissible} with commas between them, none below the one before", listed)
 
 
+def _each(admissible: str, value: Value) -> Value:
+    return Value(f"{admissible} with commas between them", lambda text: all(map(value.admits, text.split(","))))
+
+
+def _labelled(text: str) -> bool:
+    """Whether these are labels, each once, with a probability each."""
+    pairs = [pair.split(":") for pair in text.split(",")]
+    if any(len(pair) != 2 or not pair[0] or pair[0] != pair[0].strip() for pair in pairs):
+        return False
+    return len({label for label, _ in pairs}) == len(pairs) and all(
+        map(_PROBABILITY.admits, (rate for _, rate in pairs))
+    )
+
+
 def _one_of(*words: str) -> Value:
     return Value(" or ".join(words), words.__contains__)
 
@@ -164,6 +178,17 @@ def _hold_epoch(options: Options) -> None:
     batches = exact(options, "data_size") / exact(options, "batch_size")
     if batches.denominator != 1 or batches > _MOST_BATCHES:
         raise Refused(f"the option data_size is a whole multiple of batch_size, of at most {_MOST_BATCHES} batches")
+
+
+def _hold_bounds(options: Options) -> None:
+    bounds = [rational(text, "a bound") for text in options["bounds"].split(",")]
+    if any(low >= high for low, high in pairwise(bounds)) or len(options["rates"].split(",")) != len(bounds) + 1:
+        raise Refused("the option bounds grows, and the option rates has one number more")
+
+
+def _in_the_norm(options: Options, domain: Domain) -> None:
+    if options["norm"] != domain.p:
+        raise Refused("the option norm is that of the domain")
 
 
 def _same_dimension(options: Options, domain: Domain) -> None:
@@ -279,6 +304,17 @@ SAMPLERS: Final[dict[str, Plugin]] = {
     ),
     "random-allocation": Plugin({"batches": _FROM_ONE_WHOLE}),
     "shuffled-batches": Plugin({"batch_size": _FROM_ONE_WHOLE, "data_size": _FROM_ONE_WHOLE}, together=_hold_epoch),
+    "strata": Plugin({"rates": Value("label:rate pairs with commas between them", _labelled), "weighted": _FLAG}),
+    "norm-strata": Plugin(
+        {
+            "bounds": _listing("numbers above 0", lambda bound: bound > 0),
+            "rates": _each("numbers in [0, 1]", _PROBABILITY),
+            "norm": _ORDER,
+            "weighted": _FLAG,
+        },
+        together=_hold_bounds,
+        within=_in_the_norm,
+    ),
     "shuffled": Plugin({"users": _whole(1, 1 << 40)}),
     "dpis": Plugin(dict.fromkeys(("batch", "norm_sum", "clip"), _POSITIVE), together=_hold_norm_sum),
     "every-key": Plugin({}),

@@ -33,6 +33,7 @@ from ..verification.certificates.approximate import (
     StatedAnswers,
     StatedBatches,
     StatedEpochs,
+    StatedStratum,
     certified_by_filter,
     certified_delta,
     certified_epsilon,
@@ -52,7 +53,7 @@ from ..verification.certificates.writing import SampledPureClaim, public_certifi
 from ..verification.checker import check
 from .allocated import AllocatedRun
 from .correlated import CorrelatedRun
-from .declared import declared_loss, declared_rate, pure_loss_of, statement_of
+from .declared import declared_loss, declared_rate, premises_of, pure_loss_of, statement_of
 from .keyed import KeyedRun
 from .plan import Plan
 from .risk import AdvantageLimit, BayesRiskLimit, Risk, RiskLimit, TruePositiveRateLimit, risk
@@ -118,9 +119,6 @@ def certificate(
     """
     require("run", run, Run, "Certify an answer of a run, or of a plan of several")
     match run:
-        case StratifiedRun():
-            remedy = "Certify the answer of each stratum, run.of(label): no certificate states several rates yet"
-            raise InvalidValue("certificate", run.sampler.about.name, "a run at one stated rate", remedy)
         case SelectedRun():
             remedy = "There is no kind of certificate yet: the checker has no proof of tilts"
             raise InvalidValue("certificate", str(run.repetitions), "a run that is done once", remedy)
@@ -436,7 +434,7 @@ def _statement(run: Stateable | Plan[Any], further: Sequence[Assumption]) -> Run
     """
     _require_stateable(run)
     parts = _parts_of(run)
-    own = (assumed for part in parts for assumed in part.derivation.assumptions)
+    own = (assumed for part in parts for assumed in _assumed(part))
     return RunStatement(
         parts=tuple(map(_stated, parts)),
         pairs=run.pairs,
@@ -474,8 +472,23 @@ def _require_stateable(run: Stateable | Plan[Any]) -> None:
             )
 
 
-Stateable: TypeAlias = SampledRun[Any] | AllocatedRun | CorrelatedRun
+Stateable: TypeAlias = SampledRun[Any] | AllocatedRun | CorrelatedRun | StratifiedRun
 """A part of which certificates speak."""
+
+
+def _assumed(part: Stateable) -> Sequence[Assumption]:
+    """What a part rests on, without the constants of single strata, which their sampler states together."""
+    match part:
+        case StratifiedRun():
+            of_strata = {assumed for run in part.runs.values() for assumed in _constants(run)}
+            own = {*_constants(part)}
+            return [one for one in part.derivation.assumptions if one in own or one not in of_strata]
+    return part.derivation.assumptions
+
+
+def _constants(run: SampledRun[Any] | StratifiedRun) -> Sequence[Assumption]:
+    _, sampler = premises_of(run.mechanism, run.sampler)
+    return (*sampler.assumptions, *(() if run.domain is None else run.domain.assumptions))
 
 
 def _parts_of(run: Stateable | Plan[Any]) -> list[Stateable]:
@@ -492,7 +505,7 @@ def _at_worst(number: int, part: RunPart[Any]) -> Stateable:
     match part:
         case SampledRun():
             return part.at_worst_ends
-        case AllocatedRun() | CorrelatedRun():
+        case AllocatedRun() | CorrelatedRun() | StratifiedRun():
             return part
     name = part.plugins[1].about.name
     remedy = "There is no kind of certificate yet for such a part: leave the certificate out"
@@ -506,6 +519,8 @@ def _stated(part: Stateable) -> ReleaseStatement:
         case CorrelatedRun():
             strategy = StatedStrategy(strategy=part.strategy, participation=part.participation)
             return evolve(_stated(part.one), releases=ResampleEach(part.steps), strategy=strategy)
+        case StratifiedRun():
+            return _in_strata(part)
     rate, batches, answers = _drawing(part)
     return ReleaseStatement(
         mechanism=statement_of(part.mechanism),
@@ -533,6 +548,23 @@ def _epochs(run: AllocatedRun) -> ReleaseStatement:
         relation=ADD_REMOVE.name,
         batches=StatedEpochs(number=number, data_size=epoch.data_size if isinstance(epoch, ShuffledBatches) else None),
     )
+
+
+def _in_strata(run: StratifiedRun) -> ReleaseStatement:
+    """Public strata, as certificates state them."""
+    runs = {label: one.at_worst_ends for label, one in run.runs.items()}
+    each = {label: _stated(one) for label, one in runs.items()}
+    strata = tuple(
+        StatedStratum(
+            label=label,
+            rate=stated.rate,
+            largest=run.sampler.strata.largest(label),
+            domain=runs[label].domain,
+            corners=stated.corners,
+        )
+        for label, stated in each.items()
+    )
+    return evolve(next(iter(each.values())), sampler=statement_of(run.sampler), strata=strata)
 
 
 def _drawing(part: SampledRun[Any]) -> tuple[SamplingRate, StatedBatches | None, StatedAnswers | None]:

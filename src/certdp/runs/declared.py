@@ -139,13 +139,16 @@ def premises_of(
     return [plugin.about.declaration(role, stated(plugin)) for role, plugin in roles.items()]
 
 
-def statement_of(plugin: Mechanism | AnySampler | AllocatingSampler | Sanitiser | KeySampler) -> PluginStatement:
+def statement_of(
+    plugin: Mechanism | AnySampler | AllocatingSampler | StratifyingSampler | Sanitiser | KeySampler,
+) -> PluginStatement:
     """What certificates and reports say about a plugin.
 
     Raises:
         InvalidType: for anything else.
     """
-    if not isinstance(plugin, Mechanism | Sampler | LossSampler | AllocatingSampler | Sanitiser | KeySampler):
+    samplers = Sampler | LossSampler | AllocatingSampler | StratifyingSampler | KeySampler
+    if not isinstance(plugin, Mechanism | Sanitiser | samplers):
         raise InvalidType("plugin", plugin, "a mechanism or a sampler")
     return PluginStatement.of(plugin)
 

@@ -13,7 +13,7 @@ from attrs import frozen
 from numpy.typing import ArrayLike
 
 from ..accounting.accountants import WorstPairs
-from ..accounting.derivation import EX_POST, Assumption, Derivation, Theorem
+from ..accounting.derivation import EX_POST, STRATA_STAY, Derivation, Theorem
 from ..accounting.errors import InvalidType, InvalidValue, known_keywords
 from ..accounting.feasible_weights.rates import ONE_RELEASE
 from ..accounting.pairs import Pair
@@ -30,7 +30,6 @@ from .run import RunPart
 from .sampled import SampledRun
 
 _STRATA = Theorem("law", "public strata: each record is dominated by the pairs of its own stratum")
-_LABELS = Assumption("strata", "a record that is replaced or zeroed out stays in its stratum")
 
 
 @final
@@ -148,7 +147,7 @@ class StratifiedRun(RunPart[Record]):
         """What the pairs rest on."""
         _, sampler = premises_of(self.mechanism, self.sampler)
         paid = [cost.derivation for cost in self._costs]
-        found = _STRATA.conclude([sampler, *(run.derivation for run in self.runs.values()), *paid], [_LABELS])
+        found = _STRATA.conclude([sampler, *(run.derivation for run in self.runs.values()), *paid], [STRATA_STAY])
         return EX_POST.conclude([found]) if self._is_ex_post else found
 
     def release(

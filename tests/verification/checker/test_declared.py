@@ -210,7 +210,7 @@ def test_how_often_the_truth_is_told_follows_from_epsilon(epsilon: str, excess: 
     ],
 )
 def test_plugins_of_another_kind_are_refused_as_such(role: str, known: Any, hold: Callable[[Any], Any]) -> None:
-    others = {*PLUGINS[role], *(declared.STRATA if role == "sampler" else ())} - set(known)
+    others = set(PLUGINS[role]) - set(known)
     assert others
     for name in others:
         with pytest.raises(Refused, match=r"of another kind|has a rate of its own|draws records together"):

@@ -91,6 +91,7 @@ from certdp.samplers.pps import Pps
 from certdp.samplers.ppswor import Ppswor
 from certdp.samplers.shuffled import Shuffled
 from certdp.samplers.shuffled_batches import ShuffledBatches
+from certdp.sampling import NormStrata, Strata, StratifiedRun
 from certdp.selection import AboveThreshold, ReportNoisyMax
 from certdp.verification import checker
 from certdp.verification.certificates.artefacts import with_digests
@@ -172,6 +173,18 @@ SHUFFLED = evolve(
 
 
 ANSWERS = evolve(RESPONSES, sampler=Shuffled(users=Public(50)))
+LABELLED = StratifiedRun(
+    mechanism=GaussianSum(scale=Public(2)),
+    sampler=Strata(rates=Public("common:1/10,rare:1/2,never:0")),
+    releases=ResampleEach(1),
+    domain=ball(2),
+)
+BY_NORM = evolve(
+    LABELLED,
+    mechanism=GaussianSum(scale=Public(8)),
+    sampler=NormStrata(bounds=Public("1/4,1/2"), rates=Public("1/8,1/2,1/4"), weighted=Public(True)),
+    releases=ResampleEach(2),
+)
 
 
 def correlated(strategy: Strategy, participation: Participation | CyclicPoisson) -> CorrelatedRun:
@@ -549,6 +562,11 @@ CORPUS: dict[str, Callable[[], bytes]] = {
     "epochs, shuffled": of(SHUFFLED, lambda run: run.epsilon(Delta("1e-5"))),
     "answers": of(ANSWERS, lambda run: run.epsilon(Delta("1e-3"))),
     "answers, several orders": answers_in_cells,
+    "strata": of(LABELLED, lambda run: run.epsilon(Delta("1e-5"))),
+    "strata, replaced": of(
+        evolve(LABELLED, mechanism=LAPLACE, domain=ball(1), relation=REPLACE), lambda run: run.renyi(4)
+    ),
+    "strata by a norm": of(BY_NORM, lambda run: run.renyi(4)),
     "risk": of(evolve(SAMPLES, sampler=Full()), certdp.risk),
     "risk, pure": of(NOISY, lambda run: RATES[:1]),
     "risk, by orders": of(LATTICE, lambda run: RATES[:1]),
@@ -999,8 +1017,19 @@ def true_of_an_author(genuine: Body, altered: Body) -> bool:
     return own and true_numerically(genuine, altered)
 
 
+def layers(part: Body) -> list[Body]:
+    """A part as it is about the records of each stratum, or as it is."""
+    each = ("rate", "rounding", "cover")
+    return [{**part, **{key: one[key] for key in each}, "strata": 0} for one in part.get("strata", ())] or [part]
+
+
+def layers_of_both(genuine: Body, altered: Body) -> Iterator[tuple[Body, Body]]:
+    for old, new in zip(genuine["parts"], altered["parts"], strict=True):
+        yield from zip(layers(old), layers(new), strict=True)
+
+
 def no_finer_rounding(genuine: Body, altered: Body) -> bool:
-    pairs = list(zip(altered["parts"], genuine["parts"], strict=True))
+    pairs = [(new, old) for old, new in layers_of_both(genuine, altered)]
     same = all({**new, "rounding": ""} == {**old, "rounding": ""} for new, old in pairs)
     return same and all(
         Fraction(new["rounding"]) >= min(Fraction(old["rounding"]), LEAST_ROUNDING) for new, old in pairs
@@ -1103,14 +1132,14 @@ HARMLESS = (
     Harmless(r"claim\.rates\.\d+\.(epsilon|delta)", "another (ε, δ) that entails the rate", weaker_rates),
     Harmless(r"claim\.delta", "a δ that is true of one pure release", true_of_one_response),
     Harmless(r"method(\..*)?", "another way to prove the claim", same_claim),
-    Harmless(r"parts\.\d+\.cover(\..*)?", "another cover that proves the claim", same_claim),
+    Harmless(r"parts\.\d+(\.strata\.\d+)?\.cover(\..*)?", "another cover that proves the claim", same_claim),
     Harmless(
         r"parts\.\d+(\.(strategy(\..*)?|steps))?",
         "another strategy, by which no record moves farther",
         another_strategy,
     ),
     Harmless(r"parts\.\d+\.shuffled\.clones", "fewer clones, of which the claim is proven too", fewer_clones),
-    Harmless(r"parts\.\d+\.rounding", "a rounding that drawing keeps to", no_finer_rounding),
+    Harmless(r"parts\.\d+(\.strata\.\d+)?\.rounding", "a rounding that drawing keeps to", no_finer_rounding),
     Harmless(
         r"(inputs\.loss|parts\.\d+\.loss\.parameter)\..*",
         "another loss of an author, of which the claim is true",
@@ -1145,7 +1174,11 @@ HARMLESS = (
     Harmless(
         r"claim\.domain",
         "no domain, where no norm moves what a record loses",
-        lambda genuine, altered: not any(orders([p["rate"], p["loss"]["parameter"]]) for p in altered["parts"]),
+        lambda genuine, altered: (
+            not any(
+                orders([one["rate"], one["loss"]["parameter"]]) for part in altered["parts"] for one in layers(part)
+            )
+        ),
     ),
     Harmless(
         r"mechanism\.options(\.largest)?",
@@ -1636,7 +1669,12 @@ def within_the_genuine_cover(genuine: Body, altered: Body) -> bool:
     if not (no_smaller(genuine, altered) and moves_no_more(genuine, altered)):
         return False
     domain = altered["claim"]["domain"] or {"norm": "2", "radius": "1", "dimension": None}
-    for old, new in zip(genuine["parts"], altered["parts"], strict=True):
+    pairs = (
+        pair
+        for parts in zip(genuine["parts"], altered["parts"], strict=True)
+        for pair in zip(*map(layers, parts), strict=True)
+    )
+    for old, new in pairs:
         if new["steps"] > old["steps"] or (new["weighted"], new["resample"]) != (old["weighted"], old["resample"]):
             return False
         for point in records_of(domain, orders([new["rate"], new["loss"]["parameter"]]) | orders(old["cover"])):
@@ -1911,6 +1949,21 @@ def answering(body: Body, *, users: int | None = None, clones: str | None = None
     if users is not None and "users" in altered["parts"][0]["sampler"]["options"]:
         altered["parts"][0]["sampler"]["options"]["users"] = str(users)
     return altered
+
+
+def strata_of(body: Body) -> list[Body]:
+    found: list[Body] = body["parts"][0]["strata"]
+    return found
+
+
+def in_strata(body: Body, strata: list[Body]) -> Body:
+    return put(body, ("parts", 0, "strata"), strata)
+
+
+def over(body: Body, what: str, value: str) -> Body:
+    """Over another domain, as stated and as assumed."""
+    told = [item | {"value": value} if item["name"] == what else item for item in body["assumptions"]]
+    return {**put(body, ("claim", "domain", what), value), "assumptions": told}
 
 
 def in_one_order(body: Body) -> Body:
@@ -2310,6 +2363,99 @@ FOR_ONE_REASON: dict[str, tuple[str, Callable[[Body], Body], str]] = {
         "answers",
         lambda body: {**body, "parts": [{k: v for k, v in body["parts"][0].items() if k != "shuffled"}]},
         "certificates of shuffled sampling are of another kind",
+    ),
+    "strata in one stratum": (
+        "strata",
+        lambda body: in_strata(body, [{**strata_of(body)[0], "cover": strata_of(body)[1]["cover"]}]),
+        "the strata are not those of sampler strata",
+    ),
+    "the stratum that costs most left out": (
+        "strata",
+        lambda body: in_strata(body, [strata_of(body)[0], strata_of(body)[2]]),
+        "the strata are not those of sampler strata",
+    ),
+    "a stratum at a smaller rate": (
+        "strata",
+        lambda body: in_strata(body, [one | {"rate": ["constant", "1/10"]} for one in strata_of(body)]),
+        "the strata are not those of sampler strata",
+    ),
+    "a cell of a stratum at the rate of another": (
+        "strata",
+        lambda body: in_strata(body, [one | {"cover": strata_of(body)[0]["cover"]} for one in strata_of(body)]),
+        "some record of a cell has a larger rate than the cell states",
+    ),
+    "a stratum twice": (
+        "strata",
+        lambda body: in_strata(of_others(body), [*strata_of(body), strata_of(body)[0]]),
+        "each with a label of its own",
+    ),
+    "a stratum without a label": (
+        "strata",
+        lambda body: in_strata(of_others(body), [one | {"label": ""} for one in strata_of(body)[:1]]),
+        "each with a label of its own",
+    ),
+    "no strata": ("strata", lambda body: in_strata(of_others(body), []), "must be from 1 to 64"),
+    "strata of users": (
+        "strata",
+        lambda body: put(body, ("claim",), body["claim"] | {"unit": "user", "contributions": 1}),
+        "of records of one user that lie in several strata nothing is proven",
+    ),
+    "strata that nobody fixed": (
+        "strata",
+        lambda body: {**body, "assumptions": [one for one in body["assumptions"] if one["name"] != "part 1: strata"]},
+        "the assumptions must state 'part 1: strata'",
+    ),
+    "strata of a sampler that has none": (
+        "strata",
+        lambda body: put(body, ("parts", 0, "sampler", "name"), "poisson"),
+        "poisson sampling has no strata",
+    ),
+    "a sampler of strata at one rate": (
+        "gaussian, one sample",
+        lambda body: put(body, ("parts", 0, "sampler", "name"), "strata"),
+        "certificates of strata sampling are of another kind",
+    ),
+    "strata by a norm, replaced": (
+        "strata by a norm",
+        lambda body: put(body, ("claim", "relation"), "replace"),
+        "a record that is replaced by one of another norm is in another stratum",
+    ),
+    "strata by a norm that end before all records": (
+        "strata by a norm",
+        lambda body: in_strata(of_others(body), strata_of(body)[:2]),
+        "have a largest norm each, but for the last",
+    ),
+    "a stratum by a norm that holds all records": (
+        "strata by a norm",
+        lambda body: in_strata(
+            of_others(body), [one | {"largest": None} for one in strata_of(body)[:1]] + strata_of(body)[1:]
+        ),
+        "have a largest norm each, but for the last",
+    ),
+    "strata by a norm in another order": (
+        "strata by a norm",
+        lambda body: in_strata(of_others(body), [strata_of(body)[1], strata_of(body)[0], strata_of(body)[2]]),
+        "must be in the order of their largest norms",
+    ),
+    "strata by a norm that no record is in": (
+        "strata by a norm",
+        lambda body: over(body, "radius", "1/2"),
+        "no record of the domain is in the last one",
+    ),
+    "strata by another norm than the domain's": (
+        "strata by a norm",
+        lambda body: over(body, "norm", "3/2"),
+        "the option norm is that of the domain",
+    ),
+    "a cell of a stratum by a norm with less weight": (
+        "strata by a norm",
+        lambda body: in_strata(body, [one | {"cover": strata_of(body)[1]["cover"]} for one in strata_of(body)]),
+        "some record of a cell has a larger loss than the cell states",
+    ),
+    "a noise multiplier beside several weights": (
+        "strata by a norm",
+        lambda body: put(body, ("parts", 0, "mechanism", "options"), {"noise_multiplier": "8"}),
+        "a noise multiplier is one number for all strata where their weights are one",
     ),
     "a cost of constants about replaced records": (
         "replaced",

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from certdp.accounting.errors import CertdpError
 from certdp.plugins.contract import options as options_of
 from certdp.plugins.contract.options import build, stated
-from certdp.verification.checker.declared import STRATA
 from certdp.verification.checker.domain import Domain
 from certdp.verification.checker.options import PLUGINS, _whole, hold_domain, hold_options
 from certdp.verification.checker.verdict import Refused
@@ -35,14 +34,13 @@ class BuiltIn(NamedTuple):
         return f"{self.role} {self.name}"
 
 
-REGISTERED = [
+BUILT_IN = [
     BuiltIn(role, entry.name, entry.load())
     for role in ("mechanism", "sampler")
     for entry in sorted(entry_points(group=f"certdp.{role}s"), key=lambda entry: entry.name)
     if entry.dist is not None and entry.dist.name == "certdp"
 ]
-BUILT_IN = [which for which in REGISTERED if which.name not in STRATA]
-FRIENDLY = ("1", "2", "10", "1000", "1/2", "1/10", "3", "true", "derived", "1/10,1/2", "inf")
+FRIENDLY = ("1", "2", "10", "1000", "1/2", "1/10", "3", "true", "derived", "1/10,1/2", "inf", "a:1/10,b:1")
 DIGITS = 700
 VALUES = (
     *("0", "1", "2", "3", "4", "5", "10", "52", "53", "64", "65", "512", "513", "1000", "1000000000000"),
@@ -74,6 +72,17 @@ VALUES = (
         "0.1,0.2",
         "1,,2",
     ),
+    *("a:1/2", "a:1/2,b:1", "a:1/2,a:1", "a:2", "a:0.5", "a:", ":1", "a", "a:1/2,", "a:1/2:1", " a:1", "a :1", "a: 1"),
+    *(
+        "a:1/2,b",
+        "a,b:1",
+        "\u2003a:1",
+        "a\u2003b:1",
+        "\u00e4:0",
+        "1:1,2:1",
+        f"a:1/{'9' * DIGITS}",
+        f"a:1/{'9' * (DIGITS + 1)}",
+    ),
 )
 
 
@@ -95,7 +104,7 @@ def built(which: BuiltIn, values: Options) -> Options | None:
 
 def written_out(values: Options) -> bool:
     """Whether a certificate can write the numbers."""
-    numbers = [part for text in values.values() for number in text.split(",") for part in number.split("/")]
+    numbers = [part for text in values.values() for one in text.split(",") for part in one.split(":")[-1].split("/")]
     return all(len(number.removeprefix("-")) <= DIGITS for number in numbers)
 
 
@@ -132,8 +141,7 @@ def variations(which: BuiltIn) -> Iterator[Options]:
 
 @pytest.mark.parametrize("role", PLUGINS)
 def test_the_table_is_about_every_plugin_that_certdp_registers(role: str) -> None:
-    without = STRATA if role == "sampler" else ()
-    assert sorted([*PLUGINS[role], *without]) == [which.name for which in REGISTERED if which.role == role]
+    assert sorted(PLUGINS[role]) == [which.name for which in BUILT_IN if which.role == role]
 
 
 @pytest.mark.parametrize("which", BUILT_IN, ids=str)

@@ -15,14 +15,14 @@ to epsilon. That each mechanism loses as stated is the evidence it carries.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from itertools import product
+from itertools import chain, product
 from math import prod
 from typing import Any, Final
 
 from .. import intervals, shapes
 from ..budget import Budget
 from ..data import Data
-from ..declared import hold_clones, hold_mechanism, hold_sampler
+from ..declared import hold_clones, hold_mechanism, hold_sampler, hold_sampler_of_strata
 from ..domain import DOMAIN, Domain
 from ..expressions import ORDER, WEIGHT, Pool, order_of, rounding
 from ..intervals import Arithmetic, Interval, rational_of, upper_end
@@ -60,6 +60,7 @@ from .factors import (
     Lattice,
 )
 from .finite import MOST_CELLS, laplace, pure
+from .strata import BY_STRATA, OF_EACH, STRATA, Layer, hold_strata, layers, strata_assumed
 from .strategies import BY_STRATEGY, Moved, hold_correlated, moved, participation_assumed, strategy_shape
 
 _MOST_PARTS: Final = 10_000
@@ -127,11 +128,15 @@ _ANSWERS: Final = shapes.record(
     **_PART, shuffled=shapes.record(users=shapes.integer(1, _MOST_USERS), clones=shapes.positive)
 )
 _CORRELATED: Final = shapes.record(**_PART, strategy=strategy_shape)
+_STRATIFIED: Final = shapes.record(**{key: shape for key, shape in _PART.items() if key not in OF_EACH}, strata=STRATA)
 
 
 def _part(value: Any, where: str) -> None:
-    """Accept a part, which states a strategy that correlates noise, shuffled answers or batches where there are."""
+    """Accept a part, which states strata, a strategy that correlates noise, shuffled answers or batches, if any."""
     keys = value.keys() if type(value) is dict else ()
+    if "strata" in keys:
+        _STRATIFIED(value, where)
+        return
     if "strategy" in keys:
         _CORRELATED(value, where)
     elif "shuffled" in keys:
@@ -188,33 +193,34 @@ def check_composed(body: dict[str, Any], data: Data | None, budget: Budget) -> V
         raise Refused(f"parts must hold from 1 to {_MOST_PARTS} runs of releases")
     claimed = kind(claim, body["method"], Fraction(body["released_cost"]), budget)
     changes = [change_of(claim, part["loss"]["relation"], part.get("batches")) for part in parts]
-    for part, change in zip(parts, changes, strict=True):
+    domain = None if claim["domain"] is None else Domain.of(claim["domain"])
+    for number, (part, change) in enumerate(zip(parts, changes, strict=True)):
         hold_correlated(part, alone=change == ONE_RECORD and claim["relation"] == "add-remove")
+        hold_strata(part, f"parts[{number}]", domain, claim)
     if body["theorem"] != claimed.theorem:
         raise Refused(f"the theorem of this method is {claimed.theorem!a}")
     if claimed.group > 1 and any(change.batches is not None and change.batches.one_step for change in changes):
         raise Refused("a number of records that one may be missing from says nothing about groups of them")
-    domain = None if claim["domain"] is None else Domain.of(claim["domain"])
-    norms_matter = any(_uses_norms(part["loss"]["parameter"], part["rate"]) for part in parts)
-    assumed = _hold_assumptions(body, claimed, domain, norms_matter=norms_matter)
+    layered = [list(layers(part, f"parts[{number}]", domain)) for number, part in enumerate(parts)]
+    norms_matter = any(_uses_norms(one.part["loss"]["parameter"], one.part["rate"]) for one in chain(*layered))
+    assumed = _hold_assumptions(body, claimed, domain, layered, norms_matter=norms_matter)
     if any(change != ONE_RECORD for change in changes) and body["released_cost"] != "0":
         raise Refused("what releasing constants costs is known about one record that is added or removed alone")
     corners = [
-        joined(_prove_part(part, f"parts[{number}]", claim, domain, budget), change)
-        for number, (part, change) in enumerate(zip(parts, changes, strict=True))
+        list(dict.fromkeys(chain(*(joined(_prove_layer(one, budget), change) for one in each))))
+        for each, change in zip(layered, changes, strict=True)
     ]
     moves = [None if "strategy" not in part else moved(part["strategy"], part["steps"], budget) for part in parts]
     for factors in _combinations(parts, corners, changes, moves, budget):
         for direction in DIRECTIONS:
             claimed.prove(factors, direction)
-    by = by_changes(changes) + BY_STRATEGY * any(moves)
+    by = by_changes(changes) + BY_STRATEGY * any(moves) + BY_STRATA * any("strata" in part for part in parts)
     return _accepted(body, claimed, domain, assumed, by, data)
 
 
-def _prove_part(
-    part: dict[str, Any], where: str, claim: dict[str, Any], domain: Domain | None, budget: Budget
-) -> list[Corner]:
-    """Prove the premises of a part and its cover."""
+def _prove_layer(layer: Layer, budget: Budget) -> list[Corner]:
+    """Prove the premises of a part, or of one of its strata, and its cover."""
+    part, where, domain = layer
     pool = Pool(budget)
     parameter = pool.parse(part["loss"]["parameter"], f"{where}.loss.parameter")
     rate = pool.parse(part["rate"], f"{where}.rate")
@@ -389,35 +395,36 @@ def _uses_norms(*trees: Any) -> bool:
     return False
 
 
-def _hold_assumptions(body: dict[str, Any], claimed: Composed, domain: Domain | None, *, norms_matter: bool) -> Assumed:
+def _hold_assumptions(
+    body: dict[str, Any],
+    claimed: Composed,
+    domain: Domain | None,
+    layered: Sequence[Sequence[Layer]],
+    *,
+    norms_matter: bool,
+) -> Assumed:
     """Hold the assumptions against what the certificate rests on."""
     needed = dict(claimed.assumed)
-    for number, part in enumerate(body["parts"], 1):
+    for number, (part, each) in enumerate(zip(body["parts"], layered, strict=True), 1):
         place = f"part {number}: "
+        _hold_drawing(part, domain, body["claim"]["relation"])
+        needed |= _size_assumed(part.get("batches"), place) | _answers_assumed(part, place)
+        needed |= participation_assumed(part, place) | strata_assumed(part, place) | plugins_assumed(part, place)
         loss = part["loss"]
-        relation, batches = body["claim"]["relation"], part.get("batches")
-        hold_sampler(
-            part["sampler"],
-            part["rate"],
-            part["weighted"],
-            domain,
-            relation=relation,
-            batches=batches,
-            users=part["shuffled"]["users"] if "shuffled" in part else None,
-        )
-        needed |= _size_assumed(batches, place) | _answers_assumed(part, place) | participation_assumed(part, place)
-        needed |= plugins_assumed(part, place) | hold_mechanism(
-            part["mechanism"],
-            loss["parameter"],
-            part["rate"],
-            families=(loss["family"],),
-            beside=tuple(loss[key] for key in _BESIDE.get(loss["family"], ())),
-            relation=loss["relation"],
-            domain=domain,
-        )
+        for layer in each:
+            needed |= hold_mechanism(
+                part["mechanism"],
+                loss["parameter"],
+                layer.part["rate"],
+                families=(loss["family"],),
+                beside=tuple(loss[key] for key in _BESIDE.get(loss["family"], ())),
+                relation=loss["relation"],
+                domain=domain,
+            )
         way = "on one sample" if part["resample"] == "once" else "each on a fresh sample"
         needed[f"{place}releases"] = f"{part['steps']}, {way}"
-        needed |= cost_assumed(part["rounding"], f"{place}relative rounding of probability and weight")
+        rounded = max((layer.part["rounding"] for layer in each), key=Fraction)
+        needed |= cost_assumed(rounded, f"{place}relative rounding of probability and weight")
     needed |= _unit_assumed(body["claim"])
     needed |= domain_assumed(body["claim"]["domain"]) | cost_assumed(body["released_cost"])
     needed |= released_assumed(
@@ -428,6 +435,22 @@ def _hold_assumptions(body: dict[str, Any], claimed: Composed, domain: Domain | 
         cost=body["released_cost"] != "0",
     )
     return hold_assumptions(body, needed)
+
+
+def _hold_drawing(part: dict[str, Any], domain: Domain | None, relation: str) -> None:
+    """Hold the rate, or those of strata, against what the sampler named declares."""
+    if "strata" in part:
+        hold_sampler_of_strata(part["sampler"], part["strata"], part["weighted"], domain)
+        return
+    hold_sampler(
+        part["sampler"],
+        part["rate"],
+        part["weighted"],
+        domain,
+        relation=relation,
+        batches=part.get("batches"),
+        users=part["shuffled"]["users"] if "shuffled" in part else None,
+    )
 
 
 def _answers_assumed(part: dict[str, Any], place: str) -> dict[str, str]:

@@ -24,6 +24,7 @@ from certdp.verification.checker.approximate.factors import (
 )
 from certdp.verification.checker.approximate.finite import MOST_CELLS
 from certdp.verification.checker.approximate.methods import METHODS
+from certdp.verification.checker.approximate.strata import Layer
 from certdp.verification.checker.domain import Domain
 from certdp.verification.checker.verdict import Refused
 from tests.support.forgeries import body_of, seal
@@ -45,9 +46,8 @@ def loss(parameter: Any, relation: str = "add-remove") -> dict[str, Any]:
     return {"family": "gaussian", "parameter": parameter, "relation": relation}
 
 
-def proven(stated: dict[str, Any], relation: str = "add-remove") -> list[Corner]:
-    claim = {**NOISE["claim"], "relation": relation}
-    return run._prove_part(stated, "parts[0]", claim, Domain.of(claim["domain"]), Budget())
+def proven(stated: dict[str, Any]) -> list[Corner]:
+    return run._prove_layer(Layer(stated, "parts[0]", Domain.of(NOISE["claim"]["domain"])), Budget())
 
 
 CELL = {"parameter": "8", "rate": "1"}
@@ -72,9 +72,9 @@ def test_a_part_is_about_norms_and_the_weight(rate: Any, parameter: Any) -> None
 @pytest.mark.parametrize(("rate", "weighted"), [("1/2", False), ("1", True), ("1/2", True), ("0", False)])
 def test_of_a_loss_about_replaced_records_every_record_is_drawn_without_weight(rate: str, weighted: bool) -> None:
     stated = part(loss=loss(number(1), "replace"), cover=CELL)
-    proven(stated, "replace")
+    proven(stated)
     with pytest.raises(Refused, match="of a loss about replaced records nothing but drawing every record is proven"):
-        proven({**stated, "rate": number(rate), "weighted": weighted}, "replace")
+        proven({**stated, "rate": number(rate), "weighted": weighted})
     proven(part(rate=number(rate), weighted=weighted, loss=loss(number(1)), cover=CELL))
 
 
