@@ -49,7 +49,8 @@ def test_a_part_without_strata_is_one_layer() -> None:
 
 
 def test_each_stratum_is_a_layer_in_a_ball_of_its_own() -> None:
-    stated = part(stratum("a", "1/2", "1/4"), stratum("b", "1/3", "3"), stratum("c", "1/5")) | {"steps": 7}
+    stated = part(stratum("a", "1/2", "1/4"), stratum("b", "1/3", "3"), stratum("c", "1/5"))
+    stated["steps"] = 7
     found = list(layers(stated, "parts[4]", DOMAIN))
     assert [layer.where for layer in found] == [f"parts[4].strata[{number}]" for number in range(3)]
     assert [layer.domain for layer in found] == [DOMAIN._replace(radius=Fraction(1, 4)), DOMAIN, DOMAIN]
