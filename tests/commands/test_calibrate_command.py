@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 from statistics import NormalDist
@@ -13,6 +14,10 @@ Command = Callable[..., Any]
 
 GAUSSIAN = ("calibrate", "--mechanism", "gaussian-sum", "--sampler", "poisson", "--option", "rate=0.01")
 LAPLACE = ("calibrate", "--mechanism", "laplace-sum", "--sampler", "full", "--option", "radius=1")
+CORRELATED = (
+    *("calibrate", "--mechanism", "gaussian-sum", "--strategy", "1,0.5,0.375,0.3125", "--steps", 100),
+    *("--option", "participation.times=4", "--option", "apart=25", "--epsilon", "1.315", "--delta", "1e-6"),
+)
 
 
 @pytest.mark.slow
@@ -51,9 +56,40 @@ def test_a_rate_within_its_range(certdp: Command) -> None:
     assert certdp(*common, "--epsilon", "2", "--at-most", "0.25", "--json").json["value"] == 0.25
 
 
+@pytest.mark.parametrize("find", ["noise_multiplier", "scale"])
+def test_correlated_noise_is_as_many_times_larger_as_a_record_moves_farther(
+    find: str, certdp: Command, tmp_path: Path
+) -> None:
+    """Beside one Gaussian sum: four columns 25 steps apart do not overlap, each as long as the coefficients."""
+    one = ("calibrate", "--mechanism", "gaussian-sum", "--sampler", "full", "--epsilon", "1.315", "--delta", "1e-6")
+    radius = ("--option", "radius=3")
+    path = tmp_path / "certificate.json"
+    ran = certdp(*CORRELATED, *radius, "--find", find, "--certificate", path, "--json")
+    data, plain = ran.json, certdp(*one, *radius, "--find", find, "--json").json
+    times = math.sqrt(4 * (1 + 0.5**2 + 0.375**2 + 0.3125**2))
+    assert data["value"] == pytest.approx(plain["value"] * times, rel=1e-6)
+    assert data["refuted"]
+    assert data["delta"][1] <= 1e-6
+    assert certdp("check", path, "--require", "proved", "--max-epsilon", "1.315", "--max-delta", "1e-6").code == 0
+
+
+def test_correlated_noise_in_words(certdp: Command) -> None:
+    out = certdp(*CORRELATED, "--find", "noise_multiplier").out
+    assert "gaussian-sum, correlated noise by Toeplitz, 4 of 100 diagonals" in out
+    assert "each record in at most 4 of them, at least 25 apart" in out
+    assert "noise_multiplier = 7.9999" in out
+
+
 @pytest.mark.parametrize(
     ("arguments", "parameter"),
     [
+        (("calibrate", "--mechanism", "laplace-sum", "--find", "scale", "--epsilon", 1), "sampler"),
+        ((*CORRELATED, "--option", "noise_multiplier=1", "--find", "steps"), "find"),
+        ((*CORRELATED, "--option", "noise_multiplier=1", "--find", "participation.times"), "find"),
+        ((*CORRELATED, "--find", "nothing"), "find"),
+        ((*CORRELATED, "--find", "noise_multiplier", "--sampler", "full"), "sampler"),
+        ((*CORRELATED, "--find", "noise_multiplier", "--resample", "each"), "resample"),
+        ((*CORRELATED, "--find", "noise_multiplier", "--relation", "replace"), "relation"),
         ((*LAPLACE, "--find", "radius", "--epsilon", 1), "find"),
         ((*LAPLACE, "--find", "nothing", "--epsilon", 1), "find"),
         ((*LAPLACE, "--option", "scale=1", "--find", "scale", "--epsilon", 1), "find"),

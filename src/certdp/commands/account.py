@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -223,12 +223,17 @@ def show_released(page: Page, request: RunRequest, run: AnyRun) -> None:
             page.epochs(mechanism.about.name, sampler.about.name, epochs=run.epochs, batches=run.batches)
             return
         case CorrelatedRun():
-            _, strategy, who = run.described
-            page.bold(f"{run.mechanism.about.name}, {strategy}")
-            page.print(who, 2)
+            show_correlated(page, run)
             return
     for part in _parts(request, run):
         page.run(part.mechanism, part.sampler, steps=part.steps, resample=part.resample)
+
+
+def show_correlated(page: Page, run: CorrelatedRun) -> None:
+    """Show on the page what is released with correlated noise, and who takes part."""
+    _, strategy, who = run.described
+    page.bold(f"{run.mechanism.about.name}, {strategy}")
+    page.print(who, 2)
 
 
 def _parts(request: RunRequest, run: AnyRun) -> list[_Part]:
@@ -343,21 +348,40 @@ def _one_run(request: RunRequest) -> OneRun | CorrelatedRun:
 
 
 def _correlated(request: RunRequest, strategy: str) -> CorrelatedRun:
+    stated = {"sampler": request.sampler, "resample": request.resample, "repetitions": request.repetitions}
+    mechanism, _ = _names(evolve(request, sampler=Full.about.name))
+    return correlated(mechanism, strategy, request.options, request.admission, request.steps, beside=stated)
+
+
+def correlated(
+    mechanism: str,
+    strategy: str,
+    given: Sequence[str],
+    admission: Admission,
+    steps: int,
+    *,
+    beside: Mapping[str, object],
+) -> CorrelatedRun:
     """The run with correlated noise; who takes part in a step is said by its participation alone.
+
+    Args:
+        mechanism: its name.
+        strategy: as on the command line.
+        given: the options.
+        admission: which plugins there are.
+        steps: how many.
+        beside: what else says how records are drawn, by name; None where it is not stated.
 
     Raises:
         InvalidValue: beside what says otherwise how records are drawn; else as `correlated_run`.
     """
     from .correlated import PARTICIPATION, correlated_run
 
-    stated = {"sampler": request.sampler, "resample": request.resample, "repetitions": request.repetitions}
-    refuse_unused(stated, "beside a strategy", "State a participation: --option participation.times=…")
-    mechanism, everything = _names(evolve(request, sampler=Full.about.name))
-    registry = request.admission.registry
-    given = chosen(mechanism, everything, request.options, registry, participation=tuple(PARTICIPATION))
-    if isinstance(given, KeyedComposition):
+    refuse_unused(beside, "beside a strategy", "State a participation: --option participation.times=…")
+    found = chosen(mechanism, Full.about.name, given, admission.registry, participation=tuple(PARTICIPATION))
+    if isinstance(found, KeyedComposition):
         raise InvalidValue("strategy", strategy, "nothing, for keyed data", "Only sums over records are correlated")
-    return correlated_run(given, strategy, given.participation, request.steps, domain_of(given))
+    return correlated_run(found, strategy, found.participation, steps, domain_of(found))
 
 
 def _names(request: RunRequest) -> tuple[str, str]:

@@ -23,16 +23,27 @@ from ..plugins.contract import options
 from ..runs.bound_limit import BoundCost, BoundLimit
 from ..runs.calibration import Budget, Calibration, Continuous, Limit, Scale, Whole, spent
 from ..runs.calibration import calibrate as value_within
+from ..runs.correlated import CorrelatedRun
 from ..runs.risk import AdvantageLimit, BayesRiskLimit, Risk, RiskLimit, TruePositiveRateLimit
 from ..runs.run import Answer as RunAnswer
 from ..runs.sampled import SampledRun
-from .account import OneRun, accountant_of, protecting, run_of, statement_of
+from ..runs.stratified import StratifiedRun
+from .account import (
+    OneRun,
+    accountant_of,
+    correlated,
+    protecting,
+    run_of,
+    show_correlated,
+    statement_of,
+)
 from .answer import Answer, assumptions_as_json, path_as_json
 from .answering import application
 from .composition import AnyComposition, Composition, KeyedComposition, chosen
 from .digits import Numbers
 from .options import (
     Accountant,
+    AnySampler,
     Certificate,
     Contributions,
     Mechanism,
@@ -41,8 +52,8 @@ from .options import (
     Relation,
     Repetitions,
     Resample,
-    Sampler,
     Steps,
+    Strategy,
 )
 from .output import Terminal
 from .outputs import check_places
@@ -73,10 +84,10 @@ class Request:
     """What is looked for, and within what."""
 
     mechanism: Mechanism
-    sampler: Sampler
     find: Annotated[
         str, typer.Option(metavar="KEY", help="What is looked for: steps, or an option of mechanism or sampler.")
     ]
+    sampler: AnySampler = None
     epsilon: Annotated[str | None, typer.Option(metavar="E", help="ε of the budget, in nats.")] = None
     delta: Annotated[str | None, typer.Option(metavar="D", help="δ of the budget; unless given the pure ε.")] = None
     advantage: Annotated[
@@ -105,6 +116,7 @@ class Request:
     resample: Resample = None
     steps: Steps = 1
     repetitions: Repetitions = None
+    strategy: Strategy = None
     relation: Relation = None
     contributions: Contributions = None
     at_least: Annotated[str | None, typer.Option(metavar="NUMBER", help="The least value admitted.")] = None
@@ -121,8 +133,15 @@ class Request:
 
     def composition(self, *more: str) -> AnyComposition:
         """Mechanism and sampler, with `more` options beside those stated; errors as `chosen`."""
+        if self.sampler is None:
+            raise InvalidValue("sampler", "nothing", "a sampler", "Name one: --sampler NAME")
         registry = self.admission.registry
         return chosen(self.mechanism, self.sampler, [*self.options, *more], registry, repetitions=self.repetitions)
+
+    def correlated(self, strategy: str, *more: str) -> CorrelatedRun:
+        """The run whose noise a strategy correlates, with `more` options beside; errors as `correlated`."""
+        beside = {"sampler": self.sampler, "resample": self.resample, "repetitions": self.repetitions}
+        return correlated(self.mechanism, strategy, [*self.options, *more], self.admission, self.steps, beside=beside)
 
 
 @frozen(kw_only=True)
@@ -169,7 +188,11 @@ class Calibrated(Answer):
     def show(self, page: Page) -> None:
         """Show the answer on the page; the values looked for can be typed again, because they keep their digits."""
         found, run = self.found, self.found.run
-        page.run(self.request.mechanism, self.request.sampler)
+        match run:
+            case CorrelatedRun():
+                show_correlated(page, run)
+            case _:
+                page.run(self.request.mechanism, str(self.request.sampler))
         page.bold(f"{self.request.find} = {_typed(found.value, page.numbers)}")
         page.print(self.cost.words(page.numbers), 2)
         if found.refused is None:
@@ -330,7 +353,7 @@ def calibrate(request: Request, terminal: Terminal) -> Calibrated:
     return Calibrated(request=request, limit=limit, found=found, cost=cost, certified=certified)
 
 
-def _cost(run: OneRun, limit: Limit[Any], asked: AnAccountant) -> _Cost:
+def _cost(run: _Run, limit: Limit[Any], asked: AnAccountant) -> _Cost:
     match limit:
         case Budget():
             return _AsEpsilon(spent(run, limit, asked))
@@ -380,6 +403,7 @@ def _stated(request: Request) -> Mapping[str, str | None]:
     return {name: getattr(request, name.replace("-", "_")) for name in names}
 
 
+_Run: TypeAlias = OneRun | CorrelatedRun
 _Texts: TypeAlias = Mapping[str, str]
 _Numbers: TypeAlias = Mapping[str, Fraction]
 _LIMITS: Mapping[str, Callable[[_Texts, _Numbers], Limit[Any]]] = {
@@ -402,7 +426,7 @@ _LIMITS: Mapping[str, Callable[[_Texts, _Numbers], Limit[Any]]] = {
 class _Family:
     """A run for each value, and the values."""
 
-    run: Callable[[Fraction], OneRun]
+    run: Callable[[Fraction], _Run]
     over: Scale
 
 
@@ -422,9 +446,9 @@ def _certifiable(
     aim = limit
     for _ in range(_TRIES):
         match safer.run:
-            case SampledRun() as run:
+            case SampledRun() | StratifiedRun() | CorrelatedRun() as run:
                 certified = certificate(run, proven.certifiable)
-            case _:  # has no certificate: writing it says so
+            case _:  # has no certificate, or one that takes long: it is written once
                 break
         above = limit.times(certified.parameters)
         if above <= 1:
@@ -449,6 +473,9 @@ def _picture(request: Request, family: _Family, found: Calibration[Any], budget:
 
 
 def _steps(request: Request) -> _Family:
+    if request.strategy is not None:
+        remedy = "A strategy and who takes part in it are stated for a number of steps"
+        raise InvalidValue("find", _STEPS, "an option of the mechanism, beside a strategy", remedy)
     if request.steps > 1:
         raise InvalidValue(_STEPS, request.steps, "nothing, where the steps are looked for", "Leave --steps out")
     if request.resample is None:
@@ -470,17 +497,28 @@ def _option(request: Request) -> _Family:
     stated = [text.partition("=")[0] for text in request.options]
     if request.find in stated:
         raise InvalidValue("find", request.find, "an option that is not given", f"Leave --option {request.find}=… out")
-    plan = plan_of(request.resample, request.steps)
     low = _number("at-least", request.at_least, 1 / _LARGEST)
     high = _number("at-most", request.at_most, None)
     start = min(max(_NEAREST, low), high or _LARGEST)
     sought = f"{request.find}={start!r}"
     try:
-        given = request.composition(sought)
+        run = _by_option(request, sought) if request.strategy is None else _by_mechanism(request, sought)
     except InvalidValue as error:
         if error.value != sought:
             raise
         raise InvalidValue("find", request.find, f"steps, or {error.admissible}", error.remedy) from None
+    if high is None:
+        high = _LARGEST if _admits(run, _LARGEST) else _NEAREST
+    start = min(start, high)
+    return _Family(
+        run,
+        Continuous(near=start, lowest=low, highest=high, more_is_safer=_more_is_safer(run, low, start, high)),
+    )
+
+
+def _by_option(request: Request, sought: str) -> Callable[[Fraction], OneRun]:
+    """The run for each value of the option, of mechanism, sampler or repetitions."""
+    plan, given = plan_of(request.resample, request.steps), request.composition(sought)
     match given:
         case KeyedComposition():
             remedy = "A release of keys costs what its own epsilon and delta declare: state these"
@@ -494,16 +532,26 @@ def _option(request: Request) -> _Family:
         protected: OneRun = protecting(released, request.relation, request.contributions)
         return protected
 
-    if high is None:
-        high = _LARGEST if _admits(run, _LARGEST) else _NEAREST
-    start = min(start, high)
-    return _Family(
-        run,
-        Continuous(near=start, lowest=low, highest=high, more_is_safer=_more_is_safer(run, low, start, high)),
-    )
+    return run
 
 
-def _more_is_safer(run: Callable[[Fraction], OneRun], low: float, start: float, high: float) -> bool:
+def _by_mechanism(request: Request, sought: str) -> Callable[[Fraction], CorrelatedRun]:
+    """The run with correlated noise for each value of the mechanism's option."""
+    given = request.correlated(str(request.strategy), sought)
+    prefix, _, name = request.find.rpartition(".")
+    if prefix not in ("", "mechanism") or name not in {option.name for option in options(type(given.mechanism))}:
+        remedy = "A strategy and who takes part in it are stated"
+        raise InvalidValue("find", request.find, "an option of the mechanism, beside a strategy", remedy)
+
+    def run(value: Fraction) -> CorrelatedRun:
+        released = evolve(given, mechanism=evolve(given.mechanism, **{name: Public(value)}))
+        protected: CorrelatedRun = protecting(released, request.relation, request.contributions)
+        return protected
+
+    return run
+
+
+def _more_is_safer(run: Callable[[Fraction], _Run], low: float, start: float, high: float) -> bool:
     """Whether the loss falls as the value grows: by two values ever farther apart, until they lose differently."""
     for octaves in _OCTAVES:
         below, above = max(start / 2.0**octaves, low), min(start * 2.0**octaves, high)
@@ -513,7 +561,7 @@ def _more_is_safer(run: Callable[[Fraction], OneRun], low: float, start: float, 
     raise InvalidValue("find", str(start), "an option that the loss depends on", "Look for another one")
 
 
-def _size(run: OneRun) -> Fraction:
+def _size(run: _Run) -> Fraction:
     """What grows with the loss: δ, summed over a few ε."""
     return sum((spent(run, _at(level)).guarantee.bound.delta.upper for level in _LEVELS), Fraction(0))
 
@@ -522,7 +570,7 @@ def _at(epsilon: str) -> Budget:
     return Budget(epsilon=units.Epsilon(epsilon), delta=units.Delta(1))
 
 
-def _admits(run: Callable[[Fraction], OneRun], value: float) -> bool:
+def _admits(run: Callable[[Fraction], _Run], value: float) -> bool:
     try:
         _ = run(Fraction(value)).pairs
     except CertdpError:
