@@ -238,8 +238,8 @@ class NegativeBinomialRepetitions(RandomRepetitions):
             low, high = (low, middle) if above(middle) else (middle, high)
         return high
 
-    def _stop(self, precision: int) -> Enclosure:
-        """γ."""
+    def stop_at(self, precision: int) -> Enclosure:
+        """γ, the probability with which it stops."""
         mean = self.mean.value
         if self.shape.value == 1:
             return Enclosure.of(1 / mean, precision=precision)
@@ -268,7 +268,7 @@ class NegativeBinomialRepetitions(RandomRepetitions):
 
     def first(self, profile: Profile, precision: int) -> tuple[Fraction, Fraction]:
         """The least x with (1 − γ)·δ(x) ≤ γ·(e^x − 1): then γ + (1 − γ)s' ≤ e^x·(γ + (1 − γ)s), and m = e^−kx."""
-        stop = self._stop(precision)
+        stop = self.stop_at(precision)
 
         def law(x: Enclosure) -> Enclosure:
             return (stop + (1 - stop) * profile(x)) * (-x).exp()
@@ -288,7 +288,7 @@ class NegativeBinomialRepetitions(RandomRepetitions):
         Its slope α(p/p')^(k+1) is m where p/p' = ρ = (m/α)^(1/(k+1)), at p = −ρβ/(ρα − 1).
         """
         bits, power = delta.precision, self._power
-        stop = self._stop(bits)
+        stop = self.stop_at(bits)
         alpha = Enclosure.of(x, precision=bits).exp()
         beta = (1 - stop) * delta - stop * Enclosure.of(x, precision=bits).expm1()
         ratio = (Enclosure.of(slope, precision=bits) / alpha).power(1 / (power + 1))
@@ -297,13 +297,13 @@ class NegativeBinomialRepetitions(RandomRepetitions):
             return None
         touched = -ratio * beta / above
         a, c = (stop / touched).power(power), (stop * ratio / touched).power(power)
-        return Line(slope, min((c - a * slope).lower, Fraction(0)))
+        return Line(slope, min((c - a * slope).lower, Fraction(0)), x)
 
     def _least(self, precision: int) -> tuple[int, Enclosure]:
         return 1, (-self._exponent(precision) * self._power).exp() * self.mean.value
 
     def _ratio(self, count: int, precision: int) -> Enclosure:
-        return (1 - self._stop(precision)) * ((count + self.shape.value) / (count + 1))
+        return (1 - self.stop_at(precision)) * ((count + self.shape.value) / (count + 1))
 
     def __str__(self) -> str:
         return f"negative binomial repetitions of mean {self.mean.value}, shape {self.shape.value}"
@@ -359,7 +359,7 @@ class PoissonRepetitions(RandomRepetitions):
         grown = exponent.expm1()  # α − 1
         log_ratio = Enclosure.of(slope, precision=delta.precision).log() - exponent + delta * self.mean.value
         a = (log_ratio / grown).exp()
-        return Line(slope, (a * slope * (-exponent).expm1()).lower)
+        return Line(slope, (a * slope * (-exponent).expm1()).lower, x)
 
     def moment(self, order: Fraction, tilts: Tilts, profile: Profile) -> Enclosure:
         """Also (λ − 1)·mean·δ(x) for x = log(λ/(λ − 1)): where c ≥ b·a^α, a's exponent is λ − (λ − 1)α, 0 there."""

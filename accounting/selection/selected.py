@@ -76,7 +76,7 @@ class Selected(Pair):
             return None
 
         def total(direction: Direction) -> Enclosure:
-            return (law(direction) + self._tilts[direction].greatest).hull(0)
+            return (law(direction) + self.tilts[direction].greatest).hull(0)
 
         return total
 
@@ -90,7 +90,7 @@ class Selected(Pair):
         def bound(epsilon: Enclosure, direction: Direction) -> Enclosure:
             non_negative("epsilon", epsilon)
             total = Enclosure.of(0, precision=epsilon.precision)
-            for share, log_slope in self._tilts[direction].shares:
+            for share, log_slope in self.tilts[direction].shares:
                 total = total + _at(law, epsilon + log_slope, direction) * share
             return (total * self.repetitions.mean_at(epsilon.precision)).minimum(1).hull(0)
 
@@ -113,7 +113,7 @@ class Selected(Pair):
         def bound(order: Fraction, direction: Direction) -> Enclosure:
             above = order_above_one(order) - 1
             tau = law(order, direction)
-            moment = self.repetitions.moment(order, self._tilts[direction], self._against(direction))
+            moment = self.repetitions.moment(order, self.tilts[direction], self._against(direction))
             excess = moment + self.repetitions.mean_at(tau.precision).log()
             none = self.repetitions.none_at(tau.precision)
             found = tau + (excess + (none * (-excess - tau * above).exp()).log1p()) / above
@@ -133,7 +133,7 @@ class Selected(Pair):
         none = self.repetitions.none_at(_PRECISION).upper_float
 
         def estimate(order: float, direction: Direction) -> float:
-            moment = self._tilts[direction].moment(Fraction(order)).upper_float + (order - 1) * base(order, direction)
+            moment = self.tilts[direction].moment(Fraction(order)).upper_float + (order - 1) * base(order, direction)
             return (mean + moment + math.log1p(none * math.exp(-max(mean + moment, 0.0)))) / (order - 1)
 
         return estimate
@@ -163,9 +163,10 @@ class Selected(Pair):
         return lambda epsilon, direction: best_order_at_epsilon(lambda order: curve(order, direction), epsilon).delta
 
     @cached_property
-    def _tilts(self) -> dict[Direction, Tilts]:
-        remove = tilts(self._against(Direction.REMOVE), self.repetitions)
-        add = remove if self.base.symmetric else tilts(self._against(Direction.ADD), self.repetitions)
+    def tilts(self) -> dict[Direction, Tilts]:
+        """Lines below the tilts, in each direction."""
+        remove = tilts_below(self._against(Direction.REMOVE), self.repetitions)
+        add = remove if self.base.symmetric else tilts_below(self._against(Direction.ADD), self.repetitions)
         return {Direction.REMOVE: remove, Direction.ADD: add}
 
     def _against(self, direction: Direction) -> Profile:
@@ -205,7 +206,7 @@ def _(repetitions: RandomRepetitions, pair: Pair) -> Pair:
     return Selected(pair, repetitions)
 
 
-def tilts(profile: Profile, repetitions: RandomRepetitions) -> Tilts:
+def tilts_below(profile: Profile, repetitions: RandomRepetitions) -> Tilts:
     """Lines below the tilts of a selection.
 
     Args:
@@ -220,7 +221,7 @@ def tilts(profile: Profile, repetitions: RandomRepetitions) -> Tilts:
         for x, delta, steepness in zip(places, deltas, _steepnesses(places, deltas, repetitions), strict=True)
         if steepness > 0
     ]
-    return Tilts(slope, tuple(line for line in lines if line is not None), _PRECISION)
+    return Tilts(slope, tuple(line for line in lines if line is not None), _PRECISION, start)
 
 
 def _places(profile: Profile, start: float, level: float) -> list[Fraction]:

@@ -31,10 +31,12 @@ class Line:
     Attributes:
         slope: m, above 0.
         intercept: n, at most 0.
+        place: x, at which δ(x) proves it.
     """
 
     slope: Fraction
     intercept: Fraction
+    place: Fraction = Fraction(0)
 
 
 @final
@@ -46,6 +48,7 @@ class Tilts:
         first: the slope of the line through the origin.
         others: further lines.
         precision: bits of the results.
+        start: x, at which δ(x) proves the first one.
 
     Raises:
         InvalidValue: for slopes that are not above 0, and intercepts above 0.
@@ -54,6 +57,7 @@ class Tilts:
     first: Fraction
     others: tuple[Line, ...]
     precision: int
+    start: Fraction = Fraction(0)
 
     def __attrs_post_init__(self) -> None:
         for line in self._lines:
@@ -62,10 +66,10 @@ class Tilts:
 
     @property
     def _lines(self) -> Iterable[Line]:
-        return (Line(self.first, Fraction(0)), *self.others)
+        return (Line(self.first, Fraction(0), self.start), *self.others)
 
     @cached_property
-    def _pieces(self) -> tuple[tuple[Fraction, Line], ...]:
+    def pieces(self) -> tuple[tuple[Fraction, Line], ...]:
         """Where each line of the maximum begins, in [0, 1], and the line; exactly."""
         found: list[tuple[Fraction, Line]] = []
         for line in sorted(self._lines, key=lambda line: (line.slope, line.intercept)):
@@ -86,22 +90,22 @@ class Tilts:
     @cached_property
     def shares(self) -> tuple[tuple[Fraction, Enclosure], ...]:
         """w_j and log m_j with sup_a (a·r − γ·L(a)) = Σ w_j·(r − γ·m_j)₊ for all r, γ ≥ 0; the w_j add up to 1."""
-        ends = [begin for begin, _ in self._pieces[1:]] + [Fraction(1)]
+        ends = [begin for begin, _ in self.pieces[1:]] + [Fraction(1)]
         return tuple(
             (end - begin, Enclosure.of(line.slope, precision=self.precision).log())
-            for (begin, line), end in zip(self._pieces, ends, strict=True)
+            for (begin, line), end in zip(self.pieces, ends, strict=True)
         )
 
     @cached_property
     def _corners(self) -> tuple[tuple[Enclosure, Enclosure], ...]:
         """Logarithms of a and L(a), at the ends of the pieces."""
-        ends = [begin for begin, _ in self._pieces[1:]] + [Fraction(1)]
+        ends = [begin for begin, _ in self.pieces[1:]] + [Fraction(1)]
         return tuple(
             (
                 Enclosure.of(end, precision=self.precision).log(),
                 Enclosure.of(line.slope * end + line.intercept, precision=self.precision).log(),
             )
-            for (_, line), end in zip(self._pieces, ends, strict=True)
+            for (_, line), end in zip(self.pieces, ends, strict=True)
         )
 
     @cached_property

@@ -54,7 +54,7 @@ from certdp.samplers.ppswor import Ppswor
 from certdp.samplers.shuffled import Shuffled
 from certdp.samplers.shuffled_batches import ShuffledBatches
 from certdp.sampling import NormStrata, Strata, StratifiedRun
-from certdp.selection import ReportNoisyMax
+from certdp.selection import PoissonRepetitions, ReportNoisyMax, SelectedRun
 from certdp.verification.certificates import approximate
 from certdp.verification.checker import check
 from certdp.verification.checker.approximate.claims import CLAIMS
@@ -263,6 +263,10 @@ RUNS: dict[str, Run[Any]] = {
     "answers, shuffled": SampledRun(
         mechanism=RandomisedResponse(epsilon=Public(1), categories=Public(3)), sampler=Shuffled(users=Public(100))
     ),
+    "the best of several": SelectedRun(
+        base=SampledRun(mechanism=LaplaceSum(scale=Public(2)), sampler=Full(), domain=BALL),
+        repetitions=PoissonRepetitions(mean=Public(2)),
+    ),
     "strata": StratifiedRun(
         mechanism=LaplaceSum(scale=Public(2)), sampler=Strata(rates=Public("a:1/10,b:1/2")), domain=BALL
     ),
@@ -308,6 +312,8 @@ REFUSED = {
     "target": "a certificate states its profile: profile_certificate(run)",
 }
 """Runs of which no certificate of this kind speaks, and why."""
+OF_ONE_RUN = {*KINDS, "trade_off"} - {"epsilon", "delta"}
+"""Questions whose answers about the best of several runs no certificate states."""
 NO_CERTIFICATE = {"trade_off": "a whole curve: its points are certified, as limits on true-positive rates"}
 
 
@@ -331,7 +337,10 @@ def test_what_a_run_answers_is_certified_or_refused_by_name(name: str, question:
         answer = {**QUESTIONS, **RISK}[question](run)
     except NotionAbsent:
         return  # nothing is stated
-    if question in NO_CERTIFICATE or name in REFUSED or (name == "keys" and question in RISK):
+    of_another_kind = (name == "keys" and question in RISK) or (
+        name == "the best of several" and question in OF_ONE_RUN
+    )
+    if question in NO_CERTIFICATE or name in REFUSED or of_another_kind:
         with pytest.raises((CertdpError, TypeError)) as refusal:
             certdp.certificate(run, answer)
         assert str(refusal.value)

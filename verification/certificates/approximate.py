@@ -50,11 +50,13 @@ from ...accounting.sampling.losses import (
 from ...accounting.sampling.rate import SamplingRate
 from ...accounting.sampling.releases import Releases, SampleOnce
 from ...accounting.sampling.theorem_6 import realised
+from ...accounting.selection import Selected
 from ..checker import check
 from .approach import Approach, Trial, Unproven, excess_of, falling, least, proven_instead
 from .grouping import cost, groups
 from .lines import Cases, Finite, Gaussian, Line, Mixture, Release, SampledGaussian, line_for, log_moment, work_on
 from .plugin_statements import PluginStatement
+from .selections import Points, by_lines, directly, fall, proof_as_json
 from .strategies import StatedStrategy, moved
 from .writing import FORMAT, Json, domain_as_json, sealed, versions
 
@@ -81,6 +83,7 @@ _PART = 11_000  # what reading and proving a part costs the checker, in places o
 _LINE_WORKS = (2e7, 2e8)
 _WORKS_BESIDE_SUMS = (2e7, 5e7)
 _SHARP = 9e-7
+_WORK_AT_A_POINT, _FEW_CELLS = 1e7, 1
 _IN_CELLS = ("laplace", "bounded-range")
 _CELLS = tuple(2**k for k in range(5, 13))
 _MOST_CELLS = 4096
@@ -534,6 +537,14 @@ class RunStatement:
     group: int = 1
 
     @property
+    def best_of_several(self) -> Selected | None:
+        """The pair of the best of a random number of runs that costs most at an ε of 1; None where one run is told."""
+        found = [pair for pair in self.pairs.bounding if isinstance(pair, Selected)]
+        if not found:
+            return None
+        return max(found, key=lambda pair: max(_delta_at_one(pair, direction) for direction in pair.directions))
+
+    @property
     def change(self) -> Changed:
         """What changes at once, where that is not what the losses are about."""
         replaced = any(part.relation != self.relation == REPLACE.name for part in self.parts)
@@ -590,6 +601,11 @@ class RunStatement:
         told = {(name.partition(": ")[2] or name, value) for name, value in own}
         rest = [(a.name, a.value) for a in self.assumptions if (a.name, a.value) not in told]
         return [{"name": name, "value": value} for name, value in dict.fromkeys([*own, *rest])]
+
+
+def _delta_at_one(pair: Selected, direction: Direction) -> float:
+    law = pair.delta
+    return 1.0 if law is None else law(Enclosure.of(1), direction).upper_float
 
 
 @final
@@ -827,6 +843,9 @@ def _of_group(epsilon: Fraction, delta: Fraction, group: int) -> Fraction:
 def _proposals(question: _Question) -> Iterator[_Proposal]:
     """The methods that may prove something about the run."""
     run, answer = question.run, question.answer
+    if (best := run.best_of_several) is not None:
+        yield from _of_the_best(question, best)
+        return
     yield _Proposal("hockey-stick", _HOCKEY_STICK, lambda e, d: {}, answer)
     loss = run.pairs.worst(pure)
     if loss is not None:
@@ -839,6 +858,25 @@ def _proposals(question: _Question) -> Iterator[_Proposal]:
     few = len(run.parts) <= _FEW_PARTS
     if few or _Known.of(question.body["parts"], run.change) is None:
         yield from _by_orders(question, beside=few)
+
+
+def _of_the_best(question: _Question, best: Selected) -> Iterator[_Proposal]:
+    """The tilts of the best of several runs, from the profile of one: directly, or from moments on lines."""
+    cost, parts = question.run.released_cost, question.body["parts"]
+    level = _log(question.claimed(question.answer)[1])
+    slope = None if question.delta is None else fall(best, max(question.answer - float(cost), 0.0))
+
+    def proposal(points: Points) -> _Proposal:
+        def parameters(epsilon: Fraction, _: Fraction) -> Json | None:
+            return proof_as_json(best, epsilon - cost, points) if epsilon >= cost else None
+
+        return _Proposal("selection", _SELECTION, parameters, question.answer, slope, _MOST_ON_LINES)
+
+    yield proposal(directly)
+    known = _Known.of(parts, question.run.change)
+    if known is not None:
+        for cells in known.cells[:_FEW_CELLS]:
+            yield proposal(by_lines(best, known.releases(cells), cells, _WORK_AT_A_POINT, level))
 
 
 def _on_lines(question: _Question) -> Iterator[_Proposal]:
@@ -1259,6 +1297,7 @@ _PURE = "IS Theorem 6 and basic composition"
 _HOCKEY_STICK = "hockey-stick divergence of the dominating pair after sampling"
 _LOSS_DISTRIBUTION = "Poisson summation of the moments of the privacy loss"
 _RENYI = "Renyi composition and Asoodeh et al. 2021, Theorem 3"
+_SELECTION = "tilts of the best of repeated runs (Papernot, Steinke 2022; Koskela, Redberg, Wang 2024)"
 _FILTER = "Renyi filter (Feldman, Zrnic 2021) and Asoodeh et al. 2021, Theorem 3"
 
 

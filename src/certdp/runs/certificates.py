@@ -24,6 +24,7 @@ from ..accounting.sampling.every_value import ExPost
 from ..accounting.sampling.losses import GaussianLoss
 from ..accounting.sampling.rate import SamplingRate
 from ..accounting.sampling.releases import ResampleEach
+from ..accounting.selection import FixedRepetitions
 from ..accounting.units import Delta, Epsilon
 from ..verification.certificates.approximate import (
     FILTERED,
@@ -120,14 +121,13 @@ def certificate(
     require("run", run, Run, "Certify an answer of a run, or of a plan of several")
     match run:
         case SelectedRun():
-            remedy = "There is no kind of certificate yet: the checker has no proof of tilts"
-            raise InvalidValue("certificate", str(run.repetitions), "a run that is done once", remedy)
+            return _of_the_best(run, answer, group)
         case KeyedRun():
             return _of_keys(run, answer, group)
-    size = whole("group", group, 1)
-    if size > _LARGEST_GROUP:
-        raise InvalidValue("group", size, f"at most {_LARGEST_GROUP}", "No certificate speaks of larger groups")
-    stated = evolve(_statement(run, ()), group=size)
+    return _certified(evolve(_statement(run, ()), group=_size(group)), run, answer)
+
+
+def _certified(stated: RunStatement, run: Stateable | SelectedRun[Any] | Plan[Any], answer: Certifiable) -> Certified:
     match answer:
         case Answer():
             match answer.asked:
@@ -144,6 +144,45 @@ def certificate(
         case [*limits]:
             return _of_risk(run, stated, limits)
     raise InvalidType("answer", answer, "an answer, a guarantee, a risk, or limits on one")
+
+
+def _size(group: int) -> int:
+    size = whole("group", group, 1)
+    if size > _LARGEST_GROUP:
+        raise InvalidValue("group", size, f"at most {_LARGEST_GROUP}", "No certificate speaks of larger groups")
+    return size
+
+
+def _of_the_best(run: SelectedRun[Any], answer: Certifiable, group: int) -> Certified:
+    """Of the best of several runs (ε, δ); of a fixed number whatever certificates state of all of them."""
+    match run.repetitions:
+        case FixedRepetitions(times=times):
+            stated = evolve(_statement(run.base, ()), group=_size(group))
+            return _of_all(stated, run, int(times.value), answer)
+    stated = evolve(_statement(run.base, run.derivation.assumptions), group=_size(group), pairs=run.pairs)
+    match answer:
+        case Answer(asked=Delta() as asked):
+            return certified_epsilon(stated, asked.value, answer.epsilon.upper)
+        case Answer(asked=Epsilon() as asked):
+            return certified_delta(stated, asked.value, answer.delta.upper)
+        case Guarantee(bound=Approximate(epsilon, delta)):
+            return certified_epsilon(stated, delta.upper, epsilon.upper_float)
+    raise InvalidValue(
+        "certificate",
+        f"{type(answer).__name__} of the best of several runs",
+        "an answer (ε, δ)",
+        "No certificate states another notion of it, nor a risk: certify certificate(run, run.epsilon(delta))",
+    )
+
+
+def _of_all(stated: RunStatement, run: SelectedRun[Any], times: int, answer: Certifiable) -> Certified:
+    """Which of them is best is post-processing: all are stated as releases of one run."""
+    (part,) = stated.parts
+    if run.on_one_sample and run.steps > 1:
+        remedy = "Certify one run, certificate(run.base, answer)"
+        raise InvalidValue("certificate", str(run.repetitions), "runs whose releases are each on a sample", remedy)
+    releases = ResampleEach(part.releases.steps * times)
+    return _certified(evolve(stated, parts=(evolve(part, releases=releases),), pairs=run.pairs), run, answer)
 
 
 def _of_keys(run: KeyedRun, answer: Certifiable, group: int) -> Certified:
@@ -202,7 +241,9 @@ def _of_guarantee(stated: RunStatement, guarantee: Guarantee[Any, Any, Any]) -> 
             return certified_bound(stated, bound)
 
 
-def _of_risk(run: Stateable | Plan[Any], stated: RunStatement, limits: Sequence[RiskLimit]) -> Certified:
+def _of_risk(
+    run: Stateable | SelectedRun[Any] | Plan[Any], stated: RunStatement, limits: Sequence[RiskLimit]
+) -> Certified:
     if stated.released_cost:
         return certified_rates(stated, [_costly_rate(run, stated.released_cost, limit) for limit in limits])
     law = risk(run).delta_law
@@ -222,7 +263,7 @@ def _rate(law: DeltaLaw, limit: RiskLimit) -> Rate:
     return _rate_at(limit, Fraction(0), law)
 
 
-def _costly_rate(run: Stateable | Plan[Any], cost: Fraction, limit: RiskLimit) -> Rate:
+def _costly_rate(run: Stateable | SelectedRun[Any] | Plan[Any], cost: Fraction, limit: RiskLimit) -> Rate:
     """The best of some rates, each from an (ε, δ) with an ε above the pure cost of released parameters."""
     farthest = max(Fraction(run.epsilon(_SLIGHT).epsilon.upper) - cost, Fraction(1, 2**10))
     levels = [cost, *(cost + farthest / 2**power for power in range(_LEVELS))]

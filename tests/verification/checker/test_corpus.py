@@ -16,7 +16,7 @@ from jsonschema import Draft202012Validator
 from certdp.verification import checker
 from certdp.verification.checker import shapes
 from certdp.verification.checker.approximate.claims import CLAIMS
-from certdp.verification.checker.approximate.methods import METHODS
+from certdp.verification.checker.approximate.selection import PROOFS
 from certdp.verification.checker.intervals import OPERATIONS
 from certdp.verification.checker.options import PLUGINS
 from tests.verification.checker.test_forgeries import CORPUS, SCHEMA, plugins, written
@@ -193,10 +193,10 @@ def test_the_schema_knows_all_that_the_checker_reads() -> None:
     methods = {
         json.loads(what) for place, what in known if re.fullmatch(r"composedApproximate/oneOf/\d\.method\.name", place)
     }
-    assert methods == set(METHODS)
+    assert methods == set(PROOFS)
     for_groups = {json.loads(what) for place, what in known if re.fullmatch(r"composed.*theorem", place)}
     laws = {law for claim in CLAIMS.values() if (law := getattr(claim, "law", None))}
-    theorems = {method.theorem for method in METHODS.values()} | laws
+    theorems = {method.theorem for method in PROOFS.values()} | laws
     assert for_groups == {theorem + ending for theorem in theorems for ending in ("", " and group privacy")}
     leaves = {"constant", "weight", "norm", "order", "rounding"}
     assert {json.loads(what) for place, what in known if place == "expression[0]"} == {*OPERATIONS, *leaves}

@@ -92,7 +92,13 @@ from certdp.samplers.ppswor import Ppswor
 from certdp.samplers.shuffled import Shuffled
 from certdp.samplers.shuffled_batches import ShuffledBatches
 from certdp.sampling import NormStrata, Strata, StratifiedRun
-from certdp.selection import AboveThreshold, ReportNoisyMax
+from certdp.selection import (
+    AboveThreshold,
+    NegativeBinomialRepetitions,
+    PoissonRepetitions,
+    ReportNoisyMax,
+    SelectedRun,
+)
 from certdp.verification import checker
 from certdp.verification.certificates.artefacts import with_digests
 from certdp.verification.certificates.keyed import keyed_certificate
@@ -567,6 +573,15 @@ CORPUS: dict[str, Callable[[], bytes]] = {
         evolve(LABELLED, mechanism=LAPLACE, domain=ball(1), relation=REPLACE), lambda run: run.renyi(4)
     ),
     "strata by a norm": of(BY_NORM, lambda run: run.renyi(4)),
+    "selection": of(
+        SelectedRun(base=RESPONSES, repetitions=NegativeBinomialRepetitions(mean=Public(4))),
+        lambda run: run.epsilon(Delta("1/10")),
+    ),
+    "selection, Poisson": of(
+        SelectedRun(base=RESPONSES, repetitions=PoissonRepetitions(mean=Public(2))),
+        lambda run: run.epsilon(Delta("1/10")),
+    ),
+    "selection, groups": altered_into("selection", of_two),
     "risk": of(evolve(SAMPLES, sampler=Full()), certdp.risk),
     "risk, pure": of(NOISY, lambda run: RATES[:1]),
     "risk, by orders": of(LATTICE, lambda run: RATES[:1]),
@@ -1044,6 +1059,16 @@ def fewer_clones(genuine: Body, altered: Body) -> bool:
     return all(new == old or Fraction(new["clones"]) < Fraction(old["clones"]) for new, old in pairs)
 
 
+def fewer_runs(genuine: Body, altered: Body) -> bool:
+    """Of a Poisson number, and as assumed."""
+    old, new = (body["method"].get("repetitions", {}) for body in (genuine, altered))
+    return bool(
+        old["name"] == new["name"] == "poisson"
+        and Fraction(new["mean"]) < Fraction(old["mean"])
+        and genuine["claim"] == altered["claim"]
+    )
+
+
 def larger_figures(genuine: Body, altered: Body) -> bool:
     true, other = genuine["data"], altered["data"]
     (low, high), (lower, higher) = true["expected_sample_size"], other["expected_sample_size"]
@@ -1131,6 +1156,7 @@ HARMLESS = (
     Harmless(r"claim\.rates\.\d+(\.(at|bound))?|claim\.rates", "weaker rates", weaker_rates),
     Harmless(r"claim\.rates\.\d+\.(epsilon|delta)", "another (ε, δ) that entails the rate", weaker_rates),
     Harmless(r"claim\.delta", "a δ that is true of one pure release", true_of_one_response),
+    Harmless(r"method\.repetitions\.mean", "fewer runs, of which the claim is true", fewer_runs),
     Harmless(r"method(\..*)?", "another way to prove the claim", same_claim),
     Harmless(r"parts\.\d+(\.strata\.\d+)?\.cover(\..*)?", "another cover that proves the claim", same_claim),
     Harmless(
@@ -1951,6 +1977,19 @@ def answering(body: Body, *, users: int | None = None, clones: str | None = None
     return altered
 
 
+def repeated(body: Body, key: str, text: str) -> Body:
+    """Repeated by another law, as stated and as assumed."""
+    old = body["method"]["repetitions"][key]
+    told = [
+        item | {"value": item["value"].replace(f"{key} {old}", f"{key} {text}")} if "not told" in item["name"] else item
+        for item in body["assumptions"]
+    ]
+    return {**put(body, ("method", "repetitions", key), text), "assumptions": told}
+
+
+HOCKEY_STICK = "hockey-stick divergence of the dominating pair after sampling"
+
+
 def strata_of(body: Body) -> list[Body]:
     found: list[Body] = body["parts"][0]["strata"]
     return found
@@ -2363,6 +2402,46 @@ FOR_ONE_REASON: dict[str, tuple[str, Callable[[Body], Body], str]] = {
         "answers",
         lambda body: {**body, "parts": [{k: v for k, v in body["parts"][0].items() if k != "shuffled"}]},
         "certificates of shuffled sampling are of another kind",
+    ),
+    "one run in the place of several": (
+        "selection",
+        lambda body: {**body, "method": {"name": "hockey-stick"}, "theorem": HOCKEY_STICK},
+        "what one run costs says nothing about the best of several",
+    ),
+    "fewer runs than are assumed": (
+        "selection, Poisson",
+        lambda body: put(body, ("method", "repetitions", "mean"), "1"),
+        "the assumptions must state 'how often the run is repeated",
+    ),
+    "more runs than are proven": (
+        "selection, Poisson",
+        lambda body: repeated(body, "mean", "3"),
+        "was not proven by selection",
+    ),
+    "a stop that is not that of the mean": (
+        "selection",
+        lambda body: repeated(body, "mean", "5"),
+        "the stop of negative binomial repetitions is not that of their mean",
+    ),
+    "a number of runs that may be told": (
+        "selection",
+        lambda body: {**body, "assumptions": [one for one in body["assumptions"] if "not told" not in one["name"]]},
+        "the assumptions must state 'how often the run is repeated",
+    ),
+    "a score that looks at the data": (
+        "selection",
+        lambda body: {**body, "assumptions": [one for one in body["assumptions"] if "score" not in one["name"]]},
+        "the assumptions must state 'the score of an output'",
+    ),
+    "a selection of selections": (
+        "selection",
+        lambda body: put(body, ("method", "add", "points", 0, "method"), body["method"]),
+        "a point has a method of one run",
+    ),
+    "a first line that is too steep": (
+        "selection",
+        lambda body: put(body, ("method", "remove", "first"), "1/1000"),
+        "the first place of the method is too near",
     ),
     "strata in one stratum": (
         "strata",

@@ -24,10 +24,10 @@ from ..intervals import NOTHING, ONE, Arithmetic, Interval, Mpf, at_most, magnit
 from ..statement import exactly, in_decimals
 from ..verdict import NotProven, Refused
 from .factors import PURE, Factor
-from .lattice import compare
-from .methods import METHODS, Method
+from .methods import Method
 from .moments import LARGEST_ORDER, Moments
 from .notions import concentration, gaussian_square, price_of_square
+from .selection import PROOFS
 
 _ARITHMETIC: Final = Arithmetic(192)
 _UNIT: Final = Interval(ONE, ONE)
@@ -84,16 +84,9 @@ class Composed(ABC):
 
 def _method(stated: Any, budget: Budget) -> Method:
     """Read a method that proves (epsilon, delta)."""
-    if type(stated) is not dict or type(stated.get("name")) is not str or stated["name"] not in METHODS:
-        raise Refused(f"the method must be one of {', '.join(METHODS)}")
-    return METHODS[stated["name"]](stated, budget)
-
-
-def _delta(method: Method, factors: Sequence[Factor], epsilon: Fraction, direction: str, budget: Budget) -> Mpf:
-    """Bound delta(epsilon) of a run from above in one direction."""
-    if method.compares:
-        return compare(method.delta, factors, epsilon, direction, budget)
-    return method.delta(factors, epsilon, direction)
+    if type(stated) is not dict or type(stated.get("name")) is not str or stated["name"] not in PROOFS:
+        raise Refused(f"the method must be one of {', '.join(PROOFS)}")
+    return PROOFS[stated["name"]](stated, budget)
 
 
 def _as_rational(number: Mpf) -> Fraction | None:
@@ -135,7 +128,7 @@ class Approximate(Composed):
 
     def prove(self, factors: Sequence[Factor], direction: str) -> None:
         """Prove it by the method named."""
-        found = _delta(self._method, factors, self._epsilon, direction, self._budget)
+        found = self._method.bound(factors, self._epsilon, direction)
         if not at_most(found, self._delta):
             told = _as_rational(found) if at_most(found, ONE) else Fraction(1)
             raise NotProven(f"(epsilon, delta) was not proven by {self._method.name} ({direction})", told)
@@ -329,7 +322,7 @@ class Risk(Composed):
             raise Refused(f"there must be from 1 to {_MOST_RATES} rates, and a method for each")
         self._methods, self._budget = [_method(one, budget) for one in method], budget
         if any(one.assumed for one in self._methods):
-            raise Refused("rates are of runs that are fixed beforehand")
+            raise Refused("rates are of runs that are fixed beforehand, and told whole")
         if any(Fraction(rate["epsilon"]) < cost for rate in rates):
             raise Refused("the epsilon of a rate is below the cost of the released constants")
         theorems = dict.fromkeys(one.theorem for one in self._methods)
@@ -343,7 +336,7 @@ class Risk(Composed):
     def prove(self, factors: Sequence[Factor], direction: str) -> None:
         """Prove each (epsilon, delta) by its method."""
         for rate, method in zip(self._rates, self._methods, strict=True):
-            found = _delta(method, factors, Fraction(rate["epsilon"]) - self._cost, direction, self._budget)
+            found = method.bound(factors, Fraction(rate["epsilon"]) - self._cost, direction)
             if not at_most(found, _ARITHMETIC.rational(Fraction(rate["delta"])).lo):
                 raise NotProven(f"a {rate['rate']} was not proven by {method.name} ({direction})", _as_rational(found))
 

@@ -14,6 +14,7 @@ from .contour import MOST_PLACES, Line, delta_on_line
 from .divergences import delta_of_one, pure_loss
 from .factors import DIRECTIONS, FINITE, MIXTURE, PURE, SHUFFLED, Factor
 from .finite import MOST_CELLS, outcomes_of
+from .lattice import compare
 from .mixtures import delta_of_mixture, price_of_one
 from .moments import LARGEST_ORDER, Moments, delta_at_order
 from .shuffled import delta_of_shuffled
@@ -53,10 +54,11 @@ class Method(ABC):
 
     name: ClassVar[str]
     theorem: ClassVar[str]
-    assumed: ClassVar[Mapping[str, str]] = {}
+    assumed: Mapping[str, str] = {}
     """What it needs stated of a run, by name."""
     compares: ClassVar[bool] = False
     """Whether discrete Gaussian noise is replaced by normal noise before."""
+    _budget: Budget
 
     @abstractmethod
     def __init__(self, stated: dict[str, Any], budget: Budget) -> None:
@@ -65,6 +67,12 @@ class Method(ABC):
     @abstractmethod
     def delta(self, factors: Sequence[Factor], epsilon: Fraction, direction: str) -> Mpf:
         """Bound delta(epsilon) of the composed factors from above."""
+
+    def bound(self, factors: Sequence[Factor], epsilon: Fraction, direction: str) -> Mpf:
+        """Bound delta(epsilon) of any composed factors from above."""
+        if self.compares:
+            return compare(self.delta, factors, epsilon, direction, self._budget)
+        return self.delta(factors, epsilon, direction)
 
 
 class PureSum(Method):
@@ -176,7 +184,7 @@ class RenyiFilter(Renyi):
 
     name = "renyi-filter"
     theorem = "Renyi filter (Feldman, Zrnic 2021) and Asoodeh et al. 2021, Theorem 3"
-    assumed: ClassVar[Mapping[str, str]] = {
+    assumed: Mapping[str, str] = {
         "parameters of later releases": "chosen from earlier ones; before the run the order and (epsilon, delta) were "
         "fixed, and each release was paid at that order before it was drawn"
     }

@@ -24,6 +24,7 @@ from certdp.verification.checker.approximate.factors import (
 )
 from certdp.verification.checker.approximate.finite import MOST_CELLS
 from certdp.verification.checker.approximate.methods import METHODS
+from certdp.verification.checker.approximate.selection import PROOFS
 from certdp.verification.checker.approximate.strata import Layer
 from certdp.verification.checker.domain import Domain
 from certdp.verification.checker.verdict import Refused
@@ -84,7 +85,7 @@ def test_of_a_loss_about_replaced_records_every_record_is_drawn_without_weight(r
     ids=str,
 )
 def test_a_method_is_one_of_those_that_are_known(stated: Any) -> None:
-    with pytest.raises(Refused, match=f"the method must be one of {', '.join(METHODS)}"):
+    with pytest.raises(Refused, match=f"the method must be one of {', '.join(PROOFS)}"):
         claims._method(stated, Budget())
     assert not check(seal({**NOISE, "method": stated})).accepted
 
