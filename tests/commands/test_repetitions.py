@@ -52,7 +52,14 @@ def test_noise_and_repetitions_are_looked_for(certdp: Any) -> None:
     assert 1 < float(repetitions["value"]) < 10
 
 
-def test_what_is_no_law_and_what_has_no_certificate_is_refused(certdp: Any, tmp_path: Path) -> None:
+def test_a_certificate_is_written_and_checked(certdp: Any, tmp_path: Path) -> None:
+    path = tmp_path / "c.json"
+    data = certdp("epsilon", *WORDS, *LAW, "--delta", "1e-6", "--certificate", path, "--json").json
+    assert data["certified"]["method"] == "selection"
+    assert certdp("check", path, "--require", "proved", "--max-delta", "1e-6", "--max-epsilon", "1.2302").code == 0
+
+
+def test_what_is_no_law_is_refused(certdp: Any, tmp_path: Path) -> None:
     def parameter(*words: object) -> str:
         ran = certdp("epsilon", *words, "--json")
         assert ran.code == 2
@@ -61,7 +68,6 @@ def test_what_is_no_law_and_what_has_no_certificate_is_refused(certdp: Any, tmp_
     assert parameter(*WORDS, "--repetitions", "often", "--delta", "1e-6") == "repetitions"
     assert parameter(*WORDS, "--repetitions", "poisson", "--delta", "1e-6") == "mean"
     assert parameter(*WORDS, *LAW, "--option", "repetitions.stop=1", "--delta", "1e-6") == "option"
-    assert parameter(*WORDS, *LAW, "--delta", "1e-6", "--certificate", tmp_path / "c.json") == "certificate"
     keyed = ("--mechanism", "pws-keys", "--sampler", "every-key", "--option", "epsilon=1", "--option", "delta=1e-6")
     assert parameter(*keyed, "--repetitions", "poisson", "--delta", "1e-5") == "repetitions"
     assert not list(tmp_path.iterdir())

@@ -145,10 +145,12 @@ def test_training_and_other_relations_are_selected_among() -> None:
     assert 2 < pure < 3
 
 
-def test_no_certificate_states_it_and_nothing_else_is_a_base() -> None:
+def test_a_certificate_states_it_and_nothing_else_is_a_base() -> None:
     run = SelectedRun(base=ONE, repetitions=TEN)
-    with pytest.raises(InvalidValue, match="no proof of tilts"):
-        certificate(run, run.epsilon("1e-6"))
+    answer = run.epsilon("1e-6")
+    assert answer.epsilon.upper <= certificate(run, answer).epsilon <= answer.epsilon.upper * (1 + 1e-6)
+    with pytest.raises(InvalidValue, match=r"parts\[0\]"):
+        certificate(Plan([run, ONE]), Plan([run, ONE]).epsilon("1e-6"))
     with pytest.raises(InvalidType, match="base"):
         SelectedRun(base=run, repetitions=TEN)  # type: ignore[arg-type]
     with pytest.raises(InvalidType, match="repetitions"):

@@ -540,8 +540,8 @@ class RunStatement:
     def best_of_several(self) -> Selected | None:
         """The pair of the best of a random number of runs that costs most at an ε of 1; None where one run is told."""
         found = [pair for pair in self.pairs.bounding if isinstance(pair, Selected)]
-        if not found:
-            return None
+        if len(found) <= 1:
+            return found[0] if found else None
         return max(found, key=lambda pair: max(_delta_at_one(pair, direction) for direction in pair.directions))
 
     @property

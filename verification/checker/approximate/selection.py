@@ -47,7 +47,7 @@ _MOST_RUNS: Final = 10**9
 _MOST_SHAPE: Final = 10**6
 _FARTHEST: Final = 2**20
 _LONGEST: Final = 4096
-_OTHER: Final = dict(zip(DIRECTIONS, reversed(DIRECTIONS), strict=True))
+_OTHER: Final[Mapping[str, str]] = dict(zip(DIRECTIONS, reversed(DIRECTIONS), strict=True))
 
 _BINOMIAL: Final = "negative-binomial"
 _POISSON: Final = "poisson"
