@@ -65,7 +65,7 @@ def generating(law: dict[str, Any]) -> Callable[[Any], Any]:
     return lambda z: ((1 - (1 - t) * z) ** -h - 1) / (t**-h - 1)
 
 
-def told(law: dict[str, Any], one: tuple[Any, ...]) -> list[Any]:
+def law_of_the_best(law: dict[str, Any], one: tuple[Any, ...]) -> list[Any]:
     """The law of the best output of so many runs; the last of the outputs of one is the best one."""
     f, below, found = generating(law), mpmath.mpf(0), [generating(law)(mpmath.mpf(0))]
     for chance in one:
@@ -112,8 +112,8 @@ def test_no_order_of_outputs_tells_more_than_is_proven(name: str, epsilon: str) 
         chance = [mpmath.exp(1) / (mpmath.exp(1) + 2), *[1 / (mpmath.exp(1) + 2)] * 2]
         most = max(
             divergence(
-                told(law, tuple(chance[place] for place in order)),
-                told(law, tuple(chance[(place + 1) % 3] for place in order)),
+                law_of_the_best(law, tuple(chance[place] for place in order)),
+                law_of_the_best(law, tuple(chance[(place + 1) % 3] for place in order)),
                 mpmath.mpf(level.numerator) / level.denominator,
             )
             for order in permutations(range(3))
