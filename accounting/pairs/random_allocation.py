@@ -1,4 +1,4 @@
-"""One release in each of t batches, of which the record enters one, drawn uniformly: the pair of an epoch."""
+"""One release in each of t batches, of which the record enters one or k, drawn uniformly: the pair of an epoch."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from ..loss_distribution.cells import Cells, Law
 from ..loss_distribution.mean_ratios import MOST_TERMS, mean_above, mean_below
 from ..loss_distribution.single_losses import delta_of_one, epsilon_of_one
 from ..relations import Direction
+from .composed import compose_pairs
 from .laws import DeltaLaw, LossCells, PureLaw, RenyiLaw
 from .pair import Pair, checked_pair
 
@@ -125,14 +126,24 @@ class RandomAllocation(Pair):
         return allocated(self.base.replaced(by), self.batches)
 
 
-def allocated(base: Pair, batches: int) -> Pair:
-    """The pair of an epoch of so many batches, of which each record enters one; the base where there is one batch.
+def allocated(base: Pair, batches: int, participations: int = 1) -> Pair:
+    """The pair of an epoch of so many batches, of which each record enters so many; the base where there is one batch.
 
     Args:
         base: the pair of one release with the record in its batch.
         batches: t, from 1 to 2^20.
+        participations: k, from 1 to t. Where it is neither of these, the pair is a bound: that of k independent epochs
+            of t/k batches, rounded down or up so that there are t in all (`docs/soundness_allocation.md`).
+
+    Raises:
+        InvalidValue: outside these ranges.
     """
-    return base if whole("batches", batches, 1) == 1 else RandomAllocation(base, batches)
+    if whole("participations", participations, 1) > whole("batches", batches, 1):
+        remedy = "A record enters no batch twice: have more batches, or fewer participations"
+        raise InvalidValue("participations", participations, f"a whole number from 1 to batches = {batches}", remedy)
+    size, longer = divmod(batches, participations)
+    blocks = [size + 1] * longer + [size] * (participations - longer)
+    return compose_pairs(base if block == 1 else RandomAllocation(base, block) for block in blocks)
 
 
 def _at_most(law: RenyiLaw, order: Fraction, direction: Direction) -> Enclosure:

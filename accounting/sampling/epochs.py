@@ -1,4 +1,4 @@
-"""Epochs of batches, of which each record enters one: schemes that draw them, and what a record costs in one.
+"""Epochs of batches, of which each record enters one or k: schemes that draw them, and what a record costs in one.
 
 Legend: T is the number of batches of an epoch; the base is the pair of one release about a record in its batch.
 """
@@ -6,12 +6,14 @@ Legend: T is the number of batches of an epoch; the base is the pair of one rele
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from itertools import chain
 from typing import final
 
 import numpy as np
 from attrs import frozen
 
 from ..derivation import NUMBER_OF_RECORDS, Assumption
+from ..enclosures import Enclosure
 from ..enclosures.arguments import whole
 from ..errors import InvalidValue
 from ..pairs import MOST_BATCHES, GaussianPair, Pair, allocated
@@ -22,10 +24,10 @@ from .records import ChoosingCoins, Indices
 
 
 class Epoch(ABC):
-    """A scheme that puts every record in one of the batches of an epoch; base class.
+    """A scheme that puts every record in as many batches of an epoch as every other; base class.
 
     Guarantees:
-        The batches depend on the number of records and on coins alone. Every record enters its batch with weight 1.
+        The batches depend on the number of records and on coins alone. Every record enters its batches with weight 1.
     """
 
     __slots__ = ()
@@ -34,6 +36,11 @@ class Epoch(ABC):
     @abstractmethod
     def number_of_batches(self) -> int:
         """T, the number of batches, at least 1."""
+
+    @property
+    def number_of_participations(self) -> int:
+        """In how many of them each record is: one, unless a scheme says otherwise."""
+        return 1
 
     @property
     @abstractmethod
@@ -82,22 +89,36 @@ class Epoch(ABC):
 @final
 @frozen
 class Allocation(Epoch):
-    """Each record enters one of T batches, drawn uniformly and apart from all others.
+    """Each record enters k of T batches, a set of them that is drawn uniformly and apart from all others.
 
     Attributes:
         batches: T, from 1 to 2^20.
+        participations: k, from 1 to T.
     """
 
     batches: int
+    participations: int = 1
 
     def __attrs_post_init__(self) -> None:
         if whole("batches", self.batches, 1) > MOST_BATCHES:
             raise InvalidValue("batches", self.batches, f"a whole number from 1 to {MOST_BATCHES}")
+        if whole("participations", self.participations, 1) > self.batches:
+            raise InvalidValue(
+                "participations",
+                self.participations,
+                f"a whole number from 1 to batches = {self.batches}",
+                "A record enters no batch twice: have more batches, or fewer participations",
+            )
 
     @property
     def number_of_batches(self) -> int:
         """Return T, the number of batches."""
         return self.batches
+
+    @property
+    def number_of_participations(self) -> int:
+        """Return k, in how many of them each record is."""
+        return self.participations
 
     @property
     def relations(self) -> tuple[Change, ...]:
@@ -107,21 +128,32 @@ class Allocation(Epoch):
     @property
     def way(self) -> str:
         """Return random allocation, in words."""
-        return f"random allocation, each record in one of {self.batches} batches"
+        entered = "one" if self.participations == 1 else str(self.participations)
+        return f"random allocation, each record in {entered} of {self.batches} batches"
 
     def pair(self, base: Pair, relation: Change) -> Pair | None:
-        """The mean of T independent likelihood ratios (`docs/soundness_allocation.md`)."""
-        return allocated(base, self.batches) if relation in self.relations else None
+        """The mean of T independent likelihood ratios, or k such means (`docs/soundness_allocation.md`)."""
+        return allocated(base, self.batches, self.participations) if relation in self.relations else None
 
     def reached(self, base: Pair, relation: Change) -> tuple[Pair, ...]:
-        """Return the pair of an allocation of a base that is reached."""
-        return (allocated(base, self.batches),)
+        """Return the pair of an allocation of a base that is reached; in between what the sum of all releases tells."""
+        if self.participations in (1, self.batches):
+            return (allocated(base, self.batches, self.participations),)
+        match base:
+            case GaussianPair(shift):
+                return (GaussianPair(shift * self.participations / Enclosure.of(self.batches).sqrt()),)
+        return ()
 
     def members(self, size: int, coins: ChoosingCoins) -> list[Indices]:
-        """Draw a batch for each record; records of a batch stay in the order of the data."""
-        batch = np.array(coins.integers(self.batches, size), dtype=np.int64)
-        order = np.argsort(batch, kind="stable")
-        return np.split(order, np.searchsorted(batch[order], np.arange(1, self.batches)))
+        """Draw the batches of each record (Floyd); records of a batch stay in the order of the data."""
+        chosen: list[set[int]] = [set() for _ in range(size)]
+        for last in range(self.batches - self.participations, self.batches):
+            for mine, batch in zip(chosen, coins.integers(last + 1, size), strict=True):
+                mine.add(last if batch in mine else batch)
+        entered = np.fromiter(chain.from_iterable(chosen), dtype=np.int64, count=size * self.participations)
+        order = np.argsort(entered, kind="stable")
+        ends = np.searchsorted(entered[order], np.arange(1, self.batches))
+        return np.split(order // self.participations, ends)
 
 
 @final

@@ -44,7 +44,7 @@ class LossSampler(Protocol):
 
 @runtime_checkable
 class AllocatingSampler(Protocol):
-    """What a sampler declares that puts every record in one batch of each epoch. The library draws.
+    """What a sampler declares that puts every record in as many batches of each epoch. The library draws.
 
     Attributes:
         about: identity and standing.

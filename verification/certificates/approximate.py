@@ -285,15 +285,17 @@ class StatedBatches:
 @final
 @frozen(kw_only=True)
 class StatedEpochs:
-    """Epochs of batches, one of which a record enters.
+    """Epochs of batches, some of which a record enters.
 
     Attributes:
         number: the batches of an epoch.
+        participations: how many of them a record enters.
         data_size: the number of records, where these are in an order that is drawn uniformly; None where each draws its
             batch.
     """
 
     number: int
+    participations: int
     data_size: int | None
 
     @property
@@ -303,7 +305,8 @@ class StatedEpochs:
 
     def as_json(self) -> Json:
         """Return the scheme as a certificate holds it."""
-        return {"number": self.number, "data_size": self.data_size}
+        entered = {} if self.participations == 1 else {"participations": self.participations}
+        return {"number": self.number, **entered, "data_size": self.data_size}
 
 
 @final
@@ -942,6 +945,18 @@ class _Law(NamedTuple):
         return self.base or self.family
 
 
+def _in_blocks(batches: Json | None, samples: int) -> Iterator[tuple[Json | None, int]]:
+    """How batches are drawn as a whole, and how often; of an epoch the blocks, one batch of each of which is entered."""
+    if batches is None or "number" not in batches:
+        yield batches, samples
+        return
+    number, entered = batches["number"], batches.get("participations", 1)
+    size, longer = divmod(number, entered)
+    for block, count in ((size + 1, longer), (size, entered - longer)):
+        if count:
+            yield {**batches, "number": block}, samples // number * count
+
+
 def _together(law: _Law, batches: Json, change: Changed) -> _Law:
     """The law on batches drawn as a whole, as the checker derives it: see its module `batches`."""
     law = _as_pure(_as_laplace(law))
@@ -1059,14 +1074,15 @@ class _Known:
                 law = law if together == 1 and whole <= _MOST_CELLS else _as_laplace(law)
             if family == "response-of-many":
                 law = law._replace(number=part["loss"]["categories"]) if together == 1 else _as_pure(law)
-            law = _changed(law, change) if "batches" not in part else _together(law, part["batches"], change)
-            if law.of in _IN_CELLS and law.together > 1:
-                return None
-            noise = noise or (law.of in _IN_CELLS and law.batches == 1) or law.family in ("symmetrised", "truncated")
-            samples //= part.get("batches", {}).get("number", 1)
-            epochs = epochs or law.family == "allocated"
-            if parameter and rate:
-                found[law] += samples
+            for batches, times in _in_blocks(part.get("batches"), samples):
+                drawn = _changed(law, change) if batches is None else _together(law, batches, change)
+                of_noise = drawn.of in _IN_CELLS
+                if of_noise and drawn.together > 1:
+                    return None
+                noise = noise or (of_noise and drawn.batches == 1) or drawn.family in ("symmetrised", "truncated")
+                epochs = epochs or drawn.family == "allocated"
+                if parameter and rate:
+                    found[drawn] += times
         combinations = combinations if change.of_one and not batched else 1
         return cls(found, combinations, margin, _cells(noise, epochs, looked_at))
 

@@ -390,8 +390,9 @@ def _truncated_poisson(options: Options) -> tuple[Tree, Batches]:
 
 
 def _random_allocation(options: Options) -> tuple[Tree, Batches]:
-    number = int(options["batches"])
-    return _constant(Fraction(1, number)), {"number": number, "data_size": None}
+    number, entered = int(options["batches"]), int(options.get("participations", "1"))
+    batches = {"number": number, "data_size": None}
+    return _constant(Fraction(entered, number)), batches if entered == 1 else batches | {"participations": entered}
 
 
 def _shuffled_batches(options: Options) -> tuple[Tree, Batches]:

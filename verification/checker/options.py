@@ -173,6 +173,11 @@ def _hold_fixed(options: Options) -> None:
         raise Refused("the option rate is a share of the option data_size that is a whole number")
 
 
+def _hold_participations(options: Options) -> None:
+    if "participations" in options and exact(options, "participations") > exact(options, "batches"):
+        raise Refused("the option participations is at most the option batches")
+
+
 def _hold_epoch(options: Options) -> None:
     """Shuffled records are cut into whole batches, of which an epoch has at most so many."""
     batches = exact(options, "data_size") / exact(options, "batch_size")
@@ -302,7 +307,9 @@ SAMPLERS: Final[dict[str, Plugin]] = {
         },
         together=_hold_batch,
     ),
-    "random-allocation": Plugin({"batches": _FROM_ONE_WHOLE}),
+    "random-allocation": Plugin(
+        {"batches": _whole(1, _MOST_BATCHES), "participations": _FROM_ONE_WHOLE.optional}, together=_hold_participations
+    ),
     "shuffled-batches": Plugin({"batch_size": _FROM_ONE_WHOLE, "data_size": _FROM_ONE_WHOLE}, together=_hold_epoch),
     "strata": Plugin({"rates": Value("label:rate pairs with commas between them", _labelled), "weighted": _FLAG}),
     "norm-strata": Plugin(

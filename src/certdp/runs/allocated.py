@@ -1,4 +1,4 @@
-"""Epochs of batches, of which each record enters one: what they cost, and how they are drawn and released."""
+"""Epochs of batches, of which each record enters one or k: what they cost, and how they are drawn and released."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _DOMINATION = Theorem("law", "pairs that dominate every record of the domain")
 @known_keywords
 @frozen(kw_only=True, repr=False)
 class AllocatedRun(RunPart[Record]):
-    """Epochs of releases: each record enters one batch of an epoch, and the mechanism releases once on each batch.
+    """Epochs of releases: each record enters a batch of an epoch, or k, and the mechanism releases once on each batch.
 
     >>> from certdp import AllocatedRun, GaussianSum, Public, RandomAllocation
     >>> run = AllocatedRun(
@@ -45,7 +45,7 @@ class AllocatedRun(RunPart[Record]):
 
     Args:
         mechanism: what is released on each batch.
-        sampler: how the batches of an epoch are drawn, of which each record enters one.
+        sampler: how the batches of an epoch are drawn, of which each record enters one, or as many as it says.
         epochs: how many epochs there are, each with batches drawn afresh; fixed before the data are seen.
         domain: the public domain of the records, as for a `SampledRun`.
         relation: the change of the data to protect against, of those that the sampler covers: the first unless given.
@@ -112,7 +112,9 @@ class AllocatedRun(RunPart[Record]):
         """Mechanism and sampler with their options, every digit of them, and how often is released."""
         mechanism, sampler, _ = super().described
         epochs = "1 epoch" if self.epochs == 1 else f"{self.epochs:,} epochs"
-        return mechanism, sampler, f"{epochs} of {self.batches:,} releases, each record in one of them"
+        entered = self.sampler.epoch.number_of_participations
+        count = "one" if entered == 1 else f"{entered:,}"
+        return mechanism, sampler, f"{epochs} of {self.batches:,} releases, each record in {count} of them"
 
     @cached_property
     def pairs(self) -> WorstPairs:

@@ -580,14 +580,15 @@ def _stated(part: Stateable) -> ReleaseStatement:
 def _epochs(run: AllocatedRun) -> ReleaseStatement:
     """Epochs of batches, as certificates state them."""
     one, epoch = run.one.at_worst_ends, run.sampler.epoch
-    number = epoch.number_of_batches
+    number, entered = epoch.number_of_batches, epoch.number_of_participations
+    size = epoch.data_size if isinstance(epoch, ShuffledBatches) else None
     return evolve(
         _stated(one),
         sampler=statement_of(run.sampler),
-        rate=SamplingRate(Constant(Fraction(1, number)), weighted=False),
+        rate=SamplingRate(Constant(Fraction(entered, number)), weighted=False),
         releases=ResampleEach(run.steps),
         relation=ADD_REMOVE.name,
-        batches=StatedEpochs(number=number, data_size=epoch.data_size if isinstance(epoch, ShuffledBatches) else None),
+        batches=StatedEpochs(number=number, participations=entered, data_size=size),
     )
 
 

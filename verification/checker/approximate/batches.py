@@ -23,6 +23,13 @@ curve at q is above both: p is then q.
 One of an epoch. Where a record enters one of T batches, drawn apart from the others', all releases of an epoch are one
 (`allocation`); given the batch they are one release on it, so that what holds where every record is drawn holds. Of
 batches cut from an order of all records that is drawn uniformly, so that sizes are fixed, nothing else is proven here.
+
+Some of an epoch. A uniformly drawn set of k batches is one batch of each of k blocks, into which the T batches are
+divided by lot: every set is as likely as every other. Given the division what is seen has the ratio
+(sum of l_i over block 1)/T_1 · … · (sum of l_i over block k)/T_k to its law without the record, l_i as in `allocation`.
+Each l_i is in one factor, so that a convex function of it all is convex in each: the l_i may be replaced by independent
+L from the last to the first, which leaves k independent epochs of T_1, …, T_k batches. Of all divisions the mean counts,
+whose divergence is at most the mean of theirs; sizes are T/k, rounded up or down, in each.
 """
 
 from collections.abc import Iterator
@@ -63,6 +70,20 @@ class Case(NamedTuple):
 
     chance: Interval
     factor: Factor
+
+
+def in_blocks(factor: Factor, change: Change) -> Iterator[tuple[Factor, Change]]:
+    """Divide an epoch's batches into blocks, one batch of each of which a record enters; others stay as they are."""
+    batches = change.batches
+    if batches is None or batches.number is None or batches.participations == 1:
+        yield factor, change
+        return
+    size, longer = divmod(batches.number, batches.participations)
+    for block, count in ((size + 1, longer), (size, batches.participations - longer)):
+        if count:
+            samples = factor.samples // batches.number * count * block
+            drawn = batches._replace(number=block, participations=1)
+            yield factor._replace(samples=samples), change._replace(batches=drawn)
 
 
 def drawn_together(factor: Factor) -> Factor:

@@ -65,14 +65,15 @@ def change_of(claim: Mapping[str, Any], declared: str, drawn: Mapping[str, Any] 
 
 
 def _of_epochs(claim: Mapping[str, Any], declared: str, drawn: Mapping[str, Any]) -> Change:
-    """Give the change where a record enters one of the batches of an epoch; shuffled ones keep the records' number."""
+    """Give the change where a record enters batches of an epoch; shuffled ones keep the records' number."""
     relation, kept = claim["relation"], drawn["data_size"] is not None
     if declared != "add-remove" or claim.get("contributions", 1) != 1 or kept == (relation == "add-remove"):
         raise Refused(
             "epochs of batches are known about one record: added or removed, or where the number of records is stated, "
             "zeroed out or replaced"
         )
-    batches = Batches(size=drawn["data_size"], kept=kept, number=drawn["number"])
+    entered = drawn.get("participations", 1)
+    batches = Batches(size=drawn["data_size"], kept=kept, number=drawn["number"], participations=entered)
     return Change(1, relation == "replace", batches)
 
 
@@ -92,6 +93,10 @@ def by_changes(changes: Sequence[Change]) -> str:
         (
             any(batches is not None and batches.number is not None and batches.size is None for _, batches in drawn),
             "the mean of the density ratios of an epoch's batches",
+        ),
+        (
+            any(batches is not None and batches.participations > 1 for _, batches in drawn),
+            "blocks of batches, one of each of which is entered",
         ),
     )
     return "".join(f" and {end}" for used, end in ends if used)

@@ -68,8 +68,8 @@ class Batches(NamedTuple):
     """How batches are drawn as a whole: of a fixed size, or Poisson samples of which so many are kept at most.
 
     `most` is that largest size, None for a fixed one; `size` is the number of records, or where it is `bounded` no less
-    than that. `kept` says that the change leaves this number as it is. `number` counts the batches of an epoch, one of
-    which a record enters, and is None for others.
+    than that. `kept` says that the change leaves this number as it is. `number` counts the batches of an epoch, so many
+    of which a record enters as there are `participations`, and is None for others.
     """
 
     most: int | None = None
@@ -77,6 +77,7 @@ class Batches(NamedTuple):
     bounded: bool = False
     kept: bool = False
     number: int | None = None
+    participations: int = 1
 
     @property
     def one_step(self) -> bool:

@@ -41,6 +41,7 @@ from ..statement import (
     prove_rate,
 )
 from ..verdict import Refused, Verdict
+from .batches import in_blocks
 from .changes import MOST_RECORDS, ONE_RECORD, RELATIONS, by_changes, change_of, changed, joined
 from .claims import CLAIMS, GROUPS, Composed
 from .cover import Corner, prove_cover
@@ -119,11 +120,13 @@ _TOGETHER: Final = shapes.record(
         bounded=shapes.flag,
     ),
 )
-_IN_EPOCHS: Final = shapes.record(
-    **_PART,
-    batches=shapes.record(
-        number=shapes.integer(1, _MOST_STEPS), data_size=shapes.optional(shapes.integer(1, _MOST_STEPS))
-    ),
+_EPOCH: Final = {
+    "number": shapes.integer(1, _MOST_STEPS),
+    "data_size": shapes.optional(shapes.integer(1, _MOST_STEPS)),
+}
+_IN_EPOCHS: Final = shapes.record(**_PART, batches=shapes.record(**_EPOCH))
+_IN_BLOCKS: Final = shapes.record(
+    **_PART, batches=shapes.record(**_EPOCH, participations=shapes.integer(2, _MOST_STEPS))
 )
 _ANSWERS: Final = shapes.record(
     **_PART, shuffled=shapes.record(users=shapes.integer(1, _MOST_USERS), clones=shapes.positive)
@@ -143,8 +146,9 @@ def _part(value: Any, where: str) -> None:
     elif "shuffled" in keys:
         _ANSWERS(value, where)
     elif "batches" in keys:
-        batches = value["batches"]
-        (_IN_EPOCHS if type(batches) is dict and "number" in batches else _TOGETHER)(value, where)
+        stated = value["batches"].keys() if type(value["batches"]) is dict else ()
+        of_epochs = _IN_BLOCKS if "participations" in stated else _IN_EPOCHS
+        (of_epochs if "number" in stated else _TOGETHER)(value, where)
     else:
         _EACH_APART(value, where)
 
@@ -267,9 +271,11 @@ def _hold_batches(part: dict[str, Any], where: str) -> None:
         raise Refused(f"{where}: of batches drawn as a whole nothing but one rate without weights is proven")
     rate = Fraction(part["rate"][1])
     if "number" in part["batches"]:
-        number = part["batches"]["number"]
-        if rate != Fraction(1, number) or part["steps"] % number or part["resample"] != "each":
-            raise Refused(f"{where}.batches are those of whole epochs, with a rate of 1 over their number")
+        number, entered = part["batches"]["number"], part["batches"].get("participations", 1)
+        if entered > number or (entered > 1 and part["batches"]["data_size"] is not None):
+            raise Refused(f"{where}.batches hold a record at most once each, and shuffled ones once in all")
+        if rate != Fraction(entered, number) or part["steps"] % number or part["resample"] != "each":
+            raise Refused(f"{where}.batches are those of whole epochs, with a rate of participations over their number")
         if (part["batches"]["data_size"] or 0) % number:
             raise Refused(f"{where}.batches must state a number of records that is a multiple of theirs")
         return
@@ -322,8 +328,9 @@ def _combinations(
         raise Refused(f"the parts' cells combine in more than {_MOST_COMBINATIONS} ways")
     for choice in product(*corners):
         yield _added(
-            changed(_factor(part, corner, move), change, budget)
+            changed(factor, of_block, budget)
             for part, corner, change, move in zip(parts, choice, changes, moves, strict=True)
+            for factor, of_block in in_blocks(_factor(part, corner, move), change)
         )
 
 
