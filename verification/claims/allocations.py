@@ -1,15 +1,16 @@
 """Claims about random allocation, against every way to put the records of small data sets in batches.
 
-Legend: records are whole numbers from −1 to 1; each enters one of T batches of an epoch, of each of which the sum is
-released with geometric noise, clamped to where sums may be. e^ε of one step is `factor`, e^ε at which δ is asked for is
-`asked`. Laws of the outputs of whole epochs are exact tables.
+Legend: records are whole numbers from −1 to 1; each enters k of T batches of an epoch (`participations`), of each of
+which the sum is released with geometric noise, clamped to where sums may be. e^ε of one step is `factor`, e^ε at which
+δ is asked for is `asked`. Laws of the outputs of whole epochs are exact tables.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from itertools import product
+from functools import partial
+from itertools import combinations, product
 from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -35,10 +36,10 @@ def _outputs(case: Case, records: Sequence[int]) -> Law:
     sums = {(0,) * batches: Fraction(1)}
     for record in records:
         moved: dict[tuple[int, ...], Fraction] = {}
-        for totals, share in sums.items():
-            for batch in range(batches):
-                there = (*totals[:batch], totals[batch] + record, *totals[batch + 1 :])
-                moved[there] = moved.get(there, Fraction(0)) + share / batches
+        ways = list(combinations(range(batches), case["participations"]))
+        for (totals, share), entered in product(sums.items(), ways):
+            there = tuple(total + record * (batch in entered) for batch, total in enumerate(totals))
+            moved[there] = moved.get(there, Fraction(0)) + share / len(ways)
         sums = moved
 
     def together(totals: tuple[int, ...]) -> Law:
@@ -59,9 +60,14 @@ def _base(case: Case) -> Pair:
 
 
 def _allocated(case: Case) -> Pair:
-    found = Allocation(case["batches"]).pair(_base(case), ADD_REMOVE)
+    found = Allocation(case["batches"], case["participations"]).pair(_base(case), ADD_REMOVE)
     assert found is not None
     return found.repeated(case["epochs"])
+
+
+def _apart(case: Case) -> Pair:
+    """An allocation to one of all T batches for each participation, as if a record could enter one twice."""
+    return _allocated({**case, "participations": 1}).repeated(case["participations"])
 
 
 def _poisson(case: Case) -> Pair:
@@ -109,31 +115,43 @@ def _examine_poisson(case: Case) -> Finding:
     return _in_each_direction(case, _poisson(case), _bounds)
 
 
-def _cases() -> SearchStrategy[Case]:
+def _examine_apart(case: Case) -> Finding:
+    """A wrong bound: each participation is taken to be drawn among all batches, apart from the others."""
+    return _in_each_direction(case, _apart(case), _bounds)
+
+
+_ONE = (1, 1, 3, 1), (2, 1, 3, 1), (2, 1, 7, 1), (3, 1, 2, 1), (4, 1, 1, 1), (2, 1, 1, 2)
+_SEVERAL = (2, 2, 3, 1), (3, 2, 2, 1), (3, 3, 1, 1), (4, 2, 1, 1), (4, 3, 1, 1), (5, 2, 0, 1), (5, 3, 0, 1), (3, 2, 0, 2)
+"""Numbers of batches, participations, other records and epochs."""
+
+
+def _cases(*shapes: tuple[int, int, int, int]) -> SearchStrategy[Case]:
     from hypothesis import strategies as st
 
     values = st.integers(-1, 1)
 
-    def of(shape: tuple[int, int, int]) -> SearchStrategy[Case]:
-        batches, others, epochs = shape
+    def of(shape: tuple[int, int, int, int]) -> SearchStrategy[Case]:
+        batches, participations, others, epochs = shape
         return st.fixed_dictionaries(
             {
                 "factor": st.sampled_from([Fraction(2), Fraction(4), Fraction(16)]),
                 "asked": st.sampled_from([Fraction(1), Fraction(9, 8), Fraction(3, 2), Fraction(3), Fraction(8)]),
                 "batches": st.just(batches),
+                "participations": st.just(participations),
                 "others": st.tuples(*[values] * others),
                 "record": values,
                 "epochs": st.just(epochs),
             }
         )
 
-    return st.sampled_from([(1, 3, 1), (2, 3, 1), (2, 7, 1), (3, 2, 1), (4, 1, 1), (2, 1, 2)]).flatmap(of)
+    return st.sampled_from(shapes).flatmap(of)
 
 
 _WITNESS = {
     "factor": Fraction(16),
     "asked": Fraction(1),
     "batches": 2,
+    "participations": 1,
     "others": (0,),
     "record": 1,
     "epochs": 1,
@@ -144,23 +162,39 @@ CLAIMS = (
         id="batches/allocation",
         statement="docs/soundness_allocation.md; Feldman, Shenfeld 2025",
         says="epochs in which each record enters one of T batches have at most the δ of the pair, in each direction",
-        cases=_cases,
+        cases=partial(_cases, *_ONE),
         examine=_examine,
     ),
     Claim(
         id="batches/allocation-reached",
         statement="docs/soundness_allocation.md; Feldman, Shenfeld 2025",
         says="a record without others has the δ of the pair, whose ends for an added one are at most 10^-3 apart",
-        cases=_cases,
+        cases=partial(_cases, *_ONE),
         examine=_examine_reached,
     ),
     Claim(
         id="batches/allocation-not-poisson",
         statement="a wrong bound: the ε of Poisson samples is quoted for random allocation",
         says="an epoch of T batches has at most the δ of T Poisson samples at rate 1/T",
-        cases=_cases,
+        cases=partial(_cases, *_ONE),
         examine=_examine_poisson,
         expectation=Expectation.REJECTED,
         witness=_WITNESS,
+    ),
+    Claim(
+        id="batches/participations",
+        statement="docs/soundness_allocation.md; Feldman, Shenfeld 2025",
+        says="epochs in which each record enters k of T batches have at most the δ of k blocks, in each direction",
+        cases=partial(_cases, *_SEVERAL),
+        examine=_examine,
+    ),
+    Claim(
+        id="batches/participations-not-apart",
+        statement="a wrong bound: each of k participations is quoted as one of all T batches",
+        says="an epoch in which each record enters k of T batches has at most the δ of k epochs in which it enters one",
+        cases=partial(_cases, *_SEVERAL),
+        examine=_examine_apart,
+        expectation=Expectation.REJECTED,
+        witness={**_WITNESS, "participations": 2},
     ),
 )
