@@ -143,7 +143,8 @@ def allocated(base: Pair, batches: int, participations: int = 1) -> Pair:
         raise InvalidValue("participations", participations, f"a whole number from 1 to batches = {batches}", remedy)
     size, longer = divmod(batches, participations)
     blocks = [size + 1] * longer + [size] * (participations - longer)
-    return compose_pairs(base if block == 1 else RandomAllocation(base, block) for block in blocks)
+    parts = [base if block == 1 else RandomAllocation(base, block) for block in blocks]
+    return parts[0] if len(parts) == 1 else compose_pairs(parts)
 
 
 def _at_most(law: RenyiLaw, order: Fraction, direction: Direction) -> Enclosure:

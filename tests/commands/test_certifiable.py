@@ -278,6 +278,11 @@ RUNS: dict[str, Run[Any]] = {
     "epochs": AllocatedRun(
         mechanism=LaplaceSum(scale=Public(2)), sampler=RandomAllocation(batches=Public(3)), epochs=2, domain=BALL
     ),
+    "epochs, several batches of each": AllocatedRun(
+        mechanism=LaplaceSum(scale=Public(2)),
+        sampler=RandomAllocation(batches=Public(3), participations=Public(2)),
+        domain=BALL,
+    ),
     "epochs, shuffled": AllocatedRun(
         mechanism=LaplaceSum(scale=Public(2)),
         sampler=ShuffledBatches(batch_size=Public(5), data_size=Public(20)),

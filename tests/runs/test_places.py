@@ -99,6 +99,18 @@ SCHEMES: dict[str, tuple[Callable[[int], Any], int, Any, int, Law]] = {
             for where in product(range(3), repeat=2)
         },
     ),
+    "allocation, several": (
+        lambda n: AllocatedRun(
+            mechanism=GAUSSIAN, sampler=RandomAllocation(batches=P(3), participations=P(2)), epochs=n
+        ),
+        2,
+        None,
+        3,
+        {
+            tuple(tuple(i for i in range(2) if where[i] != batch) for batch in range(3)): Fraction(1, 9)
+            for where in product(range(3), repeat=2)
+        },
+    ),
     "shuffled": (
         lambda n: AllocatedRun(mechanism=GAUSSIAN, sampler=ShuffledBatches(batch_size=P(2), data_size=P(4)), epochs=n),
         4,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -20,6 +22,8 @@ from certdp import (
 )
 from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.accounting.norms import Norm
+from certdp.accounting.provenance import Released
+from certdp.accounting.sampling.epochs import Allocation
 from certdp.plugins.conformance import check
 from certdp.plugins.contract import AllocatingSampler, Coins, Release, Sampler, WeightedSample
 from certdp.runs.certificates import certificate
@@ -55,13 +59,28 @@ def test_more_batches_than_are_proven_are_refused() -> None:
     assert refused.value.parameter == "batches"
 
 
+@pytest.mark.parametrize("participations", ["0", "9", "1.5", "nan", "some"])
+def test_participations_are_from_one_to_all_batches(participations: str) -> None:
+    with pytest.raises(InvalidValue) as refused:
+        RandomAllocation(batches=Public(8), participations=Public(participations))
+    assert refused.value.parameter in ("participations", "parameter")
+
+
+def test_participations_are_public_and_one_unless_given() -> None:
+    payment = SampledRun(mechanism=MECHANISM, sampler=Full()).gaussian()
+    with pytest.raises(InvalidValue, match="participations"):
+        RandomAllocation(batches=Public(8), participations=Released(Fraction(3), payment))
+    assert RandomAllocation(batches=Public(8)).epoch == Allocation(8, 1)
+    assert RandomAllocation(batches=Public(8), participations=Public(8)).epoch.number_of_participations == 8
+
+
 @pytest.mark.parametrize("epochs", [0, -3])
 def test_there_is_at_least_one_epoch(epochs: int) -> None:
     with pytest.raises(InvalidValue):
         AllocatedRun(mechanism=MECHANISM, sampler=RandomAllocation(batches=Public(2)), epochs=epochs)
 
 
-def drawn(batches: int, epochs: int, records: int, seed: int) -> list[list[list[int]]]:
+def drawn(batches: int, epochs: int, records: int, seed: int, participations: int = 1) -> list[list[list[int]]]:
     """The numbers of the records in each batch of each epoch, as the mechanism is given them."""
     seen: list[list[int]] = []
     mechanism = LaplaceSum(scale=Public(1))
@@ -73,7 +92,8 @@ def drawn(batches: int, epochs: int, records: int, seed: int) -> list[list[list[
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(LaplaceSum, "release", keep)
-        run = AllocatedRun(mechanism=mechanism, sampler=RandomAllocation(batches=Public(batches)), epochs=epochs)
+        sampler = RandomAllocation(batches=Public(batches), participations=Public(participations))
+        run = AllocatedRun(mechanism=mechanism, sampler=sampler, epochs=epochs)
         released = run.release(np.arange(records, dtype=float)[:, None], coins=Coins.seeded(seed))
     assert [len(epoch) for epoch in released] == [batches] * epochs
     return [seen[start : start + batches] for start in range(0, len(seen), batches)]
@@ -85,6 +105,14 @@ def test_each_record_enters_one_batch_of_each_epoch() -> None:
     for epoch in epochs:
         assert sorted(number for batch in epoch for number in batch) == list(range(50))
         assert all(batch == sorted(batch) for batch in epoch)
+    assert epochs[0] != epochs[1]
+
+
+def test_each_record_enters_several_batches_of_each_epoch() -> None:
+    epochs = drawn(7, 2, 50, seed=1, participations=3)
+    for epoch in epochs:
+        assert sorted(number for batch in epoch for number in batch) == sorted(3 * [*range(50)])
+        assert all(batch == sorted(set(batch)) for batch in epoch)
     assert epochs[0] != epochs[1]
 
 
@@ -111,6 +139,29 @@ def test_an_epoch_of_one_batch_is_a_release_on_everything() -> None:
     run = AllocatedRun(mechanism=MECHANISM, sampler=RandomAllocation(batches=Public(1)), epochs=3)
     other = SampledRun(mechanism=MECHANISM, sampler=Full(), releases=ResampleEach(3))
     assert run.epsilon("1e-5").epsilon == other.epsilon("1e-5").epsilon
+
+
+def test_a_record_in_every_batch_is_in_as_many_releases() -> None:
+    sampler = RandomAllocation(batches=Public(4), participations=Public(4))
+    run = AllocatedRun(mechanism=MECHANISM, sampler=sampler, epochs=2)
+    other = SampledRun(mechanism=MECHANISM, sampler=Full(), releases=ResampleEach(8))
+    assert run.epsilon("1e-5").epsilon == other.epsilon("1e-5").epsilon
+
+
+def test_the_gap_of_several_batches_is_told() -> None:
+    ball = NormBall(norm=Norm.L1, radius=Public(1))
+    sampler = RandomAllocation(batches=Public(4), participations=Public(3))
+    run = AllocatedRun(mechanism=MECHANISM, sampler=sampler)
+    whole = AllocatedRun(mechanism=MECHANISM, sampler=RandomAllocation(batches=Public(4), participations=Public(4)))
+    answer = run.epsilon("1e-5").epsilon
+    assert answer.lower is not None
+    assert 0 < answer.lower < answer.upper < whole.epsilon("1e-5").epsilon.upper
+    assert "4 releases, each record in 3 of them" in str(run)
+    assert run.pair_of_one(Fraction(1)) is None
+    assert whole.pair_of_one(Fraction(1)) is not None
+    other = AllocatedRun(mechanism=LaplaceSum(scale=Public(1)), sampler=sampler, domain=ball)
+    assert other.epsilon("1e-5").epsilon.lower is None
+    assert float(other.pure().bound.epsilon.upper) == 3
 
 
 def test_what_a_domain_bounds_is_accounted_for() -> None:

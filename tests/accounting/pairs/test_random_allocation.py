@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from itertools import product
+from itertools import combinations, product
 from math import comb, exp, log, pi, sqrt
 
 import numpy as np
@@ -46,20 +46,26 @@ def epsilon_at(pair: Pair, delta: Enclosure, direction: Direction) -> Enclosure:
 
 
 def exact_delta(
-    present: list[Fraction], absent: list[Fraction], batches: int, factor: Fraction, direction: Direction
+    present: list[Fraction],
+    absent: list[Fraction],
+    batches: int,
+    factor: Fraction,
+    direction: Direction,
+    participations: int = 1,
 ) -> Fraction:
-    """δ of an epoch by adding up all outputs: which batch has the record is drawn uniformly."""
+    """δ of an epoch by adding up all outputs: which batches have the record is drawn uniformly."""
     total = Fraction(0)
+    ways = list(combinations(range(batches), participations))
     for outputs in product(range(len(present)), repeat=batches):
         without = Fraction(1)
         for output in outputs:
             without *= absent[output]
         seen = Fraction(0)
-        for place in range(batches):
+        for places in ways:
             one = Fraction(1)
             for index, output in enumerate(outputs):
-                one *= present[output] if index == place else absent[output]
-            seen += one / batches
+                one *= present[output] if index in places else absent[output]
+            seen += one / len(ways)
         first, second = (seen, without) if direction is Direction.REMOVE else (without, seen)
         total += max(first - factor * second, Fraction(0))
     return total
@@ -92,6 +98,65 @@ def test_delta_of_an_epoch_holds_the_sum_over_all_outputs(
         assert found.lower <= truth[0]
         assert truth[1] <= found.upper
         assert found.upper_float - found.lower_float < 2e-4
+
+
+@pytest.mark.parametrize("direction", Direction)
+@pytest.mark.parametrize(("batches", "participations"), [(3, 2), (4, 2), (4, 3), (5, 2)])
+@pytest.mark.parametrize("table", list(tables()), ids=["response", "three outputs", "one common output", "singular"])
+def test_several_batches_have_at_most_the_delta_of_blocks(
+    table: tuple[list[Fraction], list[Fraction]], batches: int, participations: int, direction: Direction
+) -> None:
+    """In both directions, where outputs of only one of the laws are possible too; more batches entered lose more."""
+    present, absent = table
+    base = FinitePair(tuple(present), tuple(absent))
+    pair, fewer = (allocated(base, batches, entered) for entered in (participations, participations - 1))
+    for epsilon in ("0", "0.3", "0.9", "1.5"):
+        level = of(epsilon)
+        found = delta_at(pair, level, direction)
+        assert exact_delta(present, absent, batches, level.exp().lower, direction, participations) <= found.upper
+        assert delta_at(fewer, level, direction).lower <= found.upper
+
+
+@pytest.mark.parametrize("direction", Direction)
+def test_normal_noise_in_two_of_three_batches_lies_between_both_ends(direction: Direction) -> None:
+    """The integral over all three outputs; from below it is what their sum tells, from above a block of two and one."""
+    shift, step = 1.0, 0.08
+    z = np.arange(-7.0, 8.0, step)
+    ratio = np.exp(shift * z - shift * shift / 2)
+    mass = step * np.exp(-z * z / 2) / sqrt(2 * pi)
+    x, y, w = np.meshgrid(ratio, ratio, ratio, indexing="ij", sparse=True)
+    mean = (x * y + y * w + w * x) / 3
+    above = allocated(GaussianPair(of(1)), 3, 2)
+    below = GaussianPair(of(2) / of(3).sqrt())
+    for epsilon in (0.0, 0.5, 1.5):
+        excess = mean - exp(epsilon) if direction is Direction.REMOVE else 1 - exp(epsilon) * mean
+        truth = float(np.einsum("i,j,k,ijk", mass, mass, mass, np.maximum(excess, 0), optimize=True))
+        low, high = (delta_at(pair, of(epsilon), direction) for pair in (below, above))
+        assert low.upper_float < truth + 1e-4
+        assert truth - 1e-4 < high.lower_float
+
+
+def test_losses_of_several_batches_add_in_each_notion() -> None:
+    """Of the χ² divergence, which is known of all sets of batches, the bound is above the truth."""
+    base = GaussianPair(of(1))
+    pair = allocated(base, 10, 3)
+    assert pair.gaussian is not None
+    assert pair.zero_concentrated is not None
+    assert pair.renyi is not None
+    assert pair.gaussian.contains(of(3).sqrt().lower)
+    assert pair.zero_concentrated.contains(Fraction(3, 2))
+    # E of the product over what two sets have in common, of hypergeometric size
+    common = sum(comb(3, k) * comb(7, 3 - k) * exp(k) for k in range(4)) / comb(10, 3)
+    assert log(common) <= pair.renyi(Fraction(2), Direction.REMOVE).upper_float
+    assert allocated(base, 10, 10) == base.repeated(10)
+    assert allocated(base, 10, 1) == allocated(base, 10)
+
+
+@pytest.mark.parametrize(("batches", "participations"), [(3, 4), (3, 0), (1, 2), (3, True), (3, 1.5)])
+def test_participations_are_from_one_to_all_batches(batches: int, participations: int) -> None:
+    with pytest.raises((InvalidType, InvalidValue)) as refused:
+        allocated(GaussianPair(of(1)), batches, participations)
+    assert refused.value.parameter == "participations"
 
 
 def two_normal_batches(shift: float, epsilon: float, direction: Direction) -> float:

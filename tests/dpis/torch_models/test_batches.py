@@ -45,6 +45,9 @@ RUNS: dict[str, SampledRun | AllocatedRun | StratifiedRun] = {
     "fixed": sampled(FixedBatches(batch_size=P(3), data_size=P(SIZE)), 40),
     "truncated": sampled(TruncatedPoisson(rate=P("1/4"), batch_size=P(3), data_size=P(SIZE)), 40),
     "allocation": AllocatedRun(mechanism=MECHANISM, sampler=RandomAllocation(batches=P(20)), epochs=2),
+    "allocation, several": AllocatedRun(
+        mechanism=MECHANISM, sampler=RandomAllocation(batches=P(40), participations=P(2)), epochs=1
+    ),
     "shuffled": AllocatedRun(
         mechanism=MECHANISM, sampler=ShuffledBatches(batch_size=P(4), data_size=P(SIZE)), epochs=2
     ),
@@ -68,7 +71,7 @@ def test_a_loader_hands_out_the_records_of_each_batch(scheme: str, workers: int)
         assert targets.dtype == torch.int64
         assert (inputs[:, 0] == 3 * targets).all()
     empty = sum(not len(targets) for _, targets in batches)
-    assert empty > 0 if scheme in ("poisson", "truncated", "allocation") else empty == 0
+    assert empty > 0 if scheme in ("poisson", "truncated", "allocation", "allocation, several") else empty == 0
 
 
 def test_batches_of_a_loader_have_the_law_of_the_run() -> None:

@@ -173,6 +173,7 @@ NOISY: SampledRun[Any] = SampledRun(mechanism=LAPLACE, sampler=TENTH, releases=R
 
 
 EPOCHS = AllocatedRun(mechanism=LAPLACE, sampler=RandomAllocation(batches=Public(3)), epochs=2, domain=ball(1))
+SEVERAL = evolve(EPOCHS, sampler=RandomAllocation(batches=Public(3), participations=Public(2)), epochs=1)
 SHUFFLED = evolve(
     EPOCHS, sampler=ShuffledBatches(batch_size=Public(5), data_size=Public(20)), epochs=1, relation=ZERO_OUT
 )
@@ -300,13 +301,13 @@ def without_ratio(body: Body) -> None:
     at_the_least(body, lambda delta: body["claim"].update(delta=str(delta)))
 
 
-def coarse_epochs() -> bytes:
+def coarse_epochs(run: AllocatedRun, delta: str) -> bytes:
     """On a short line with more dither, in fewer cells, which is checked sooner and proves a little less."""
-    body = body_of(of(EPOCHS, lambda run: run.epsilon(Delta("1/20")))())
+    body = body_of(of(run, lambda run: run.epsilon(Delta("1/20")))())
     for side in (body["method"]["remove"], body["method"]["add"]):
         side["dither"] = str(Fraction(side["dither"]) * side["places"] / 400)
         side["places"], side["cells"] = 400, 8
-    body["claim"]["delta"] = "504133/10000000"  # the last digit that is proven: what is less by more is not true
+    body["claim"]["delta"] = delta  # the last digit that is proven: what is less by more is not true
     return seal(body)
 
 
@@ -564,7 +565,8 @@ CORPUS: dict[str, Callable[[], bytes]] = {
         lambda run: run.renyi(4),
     ),
     "correlated, tree": of(correlated(TreeStrategy(4), Participation(times=2, apart=1)), lambda run: run.gaussian()),
-    "epochs": coarse_epochs,
+    "epochs": lambda: coarse_epochs(EPOCHS, "504133/10000000"),
+    "epochs, several": lambda: coarse_epochs(SEVERAL, "500809/10000000"),
     "epochs, shuffled": of(SHUFFLED, lambda run: run.epsilon(Delta("1e-5"))),
     "answers": of(ANSWERS, lambda run: run.epsilon(Delta("1e-3"))),
     "answers, several orders": answers_in_cells,
@@ -1962,6 +1964,15 @@ def in_batches(body: Body, number: int) -> Body:
     return put(altered, ("parts", 0, "rate"), ["constant", f"1/{number}"])
 
 
+def participating_in(body: Body, entered: int) -> Body:
+    """With a record in so many batches of an epoch."""
+    batches = {key: value for key, value in body["parts"][0]["batches"].items() if key != "participations"}
+    several = {} if entered == 1 else {"participations": entered}
+    rate = str(Fraction(entered, batches["number"]))
+    altered = put(put(body, ("parts", 0, "batches"), batches | several), ("parts", 0, "cover", "rate"), rate)
+    return put(altered, ("parts", 0, "rate"), ["constant", rate])
+
+
 def answering(body: Body, *, users: int | None = None, clones: str | None = None) -> Body:
     """Of other answers, as stated and as assumed."""
     altered = copy.deepcopy(body)
@@ -2305,6 +2316,41 @@ FOR_ONE_REASON: dict[str, tuple[str, Callable[[Body], Body], str]] = {
         "epochs",
         lambda body: in_steps(in_batches(of_others(body), 8192), 8192),
         "epochs have more than 4096 batches",
+    ),
+    "one batch of an epoch quoted for several": (
+        "epochs",
+        lambda body: participating_in(of_others(body), 2),
+        "was not proven by loss-distribution",
+    ),
+    "all batches of an epoch quoted for several": (
+        "epochs, several",
+        lambda body: participating_in(of_others(body), 3),
+        "was not proven by loss-distribution",
+    ),
+    "fewer participations than are drawn": (
+        "epochs, several",
+        lambda body: participating_in(body, 1),
+        "rate and weighted are not those of sampler random-allocation",
+    ),
+    "more participations than batches": (
+        "epochs, several",
+        lambda body: participating_in(of_others(body), 4),
+        "batches hold a record at most once each",
+    ),
+    "several participations in shuffled batches": (
+        "epochs, shuffled",
+        lambda body: participating_in(of_others(body), 2),
+        "and shuffled ones once in all",
+    ),
+    "several participations at the rate of one": (
+        "epochs, several",
+        lambda body: put(of_others(body), ("parts", 0, "rate"), ["constant", "1/3"]),
+        "batches are those of whole epochs",
+    ),
+    "one participation, stated": (
+        "epochs, several",
+        lambda body: put(body, ("parts", 0, "batches", "participations"), 1),
+        "batches.participations",
     ),
     "batches of an epoch in few cells": (
         "epochs",

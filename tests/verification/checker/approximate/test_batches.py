@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from certdp.verification.checker.approximate import batches as module
-from certdp.verification.checker.approximate.batches import cases, drawn_for_certain, drawn_together
+from certdp.verification.checker.approximate.batches import cases, drawn_for_certain, drawn_together, in_blocks
 from certdp.verification.checker.approximate.factors import (
     ALLOCATED,
     DIRECTIONS,
@@ -169,6 +169,31 @@ def test_an_epoch_of_which_a_record_enters_one_batch_is_one_release_on_it() -> N
         assert drawn_for_certain(allocated).family == family
     with pytest.raises(Refused, match="losses of the family zero-concentrated say about batches"):
         drawn_together(Factor(ZERO_CONCENTRATED, LOSS, Fraction(1, 10), 2, 30, change=change))
+
+
+@pytest.mark.parametrize(
+    ("number", "entered", "blocks"),
+    [(11, 3, {4: 2, 3: 1}), (6, 3, {2: 3}), (3, 2, {2: 1, 1: 1}), (4, 4, {1: 4}), (5, 1, {5: 1})],
+)
+def test_blocks_hold_all_batches_of_an_epoch_one_of_each_is_entered(
+    number: int, entered: int, blocks: Mapping[int, int]
+) -> None:
+    change = Change(1, batches=Batches(number=number, participations=entered))
+    stated = Factor(GAUSSIAN, LOSS, Fraction(entered, number), 1, 2 * number)
+    found = list(in_blocks(stated, change))
+    sizes = [part.batches.number for _, part in found if part.batches is not None]
+    assert [part.batches for _, part in found] == [Batches(number=size) for size in sizes]
+    drawn = [drawn_together(factor._replace(change=part)) for factor, part in found]
+    assert dict(zip(sizes, [factor.samples for factor in drawn], strict=True)) == {
+        size: 2 * count for size, count in blocks.items()
+    }
+    assert [factor.family for factor in drawn] == [GAUSSIAN if size == 1 else ALLOCATED for size in sizes]
+
+
+def test_what_is_no_epoch_has_no_blocks() -> None:
+    stated = factor(Fraction(1, 3), 2, 4, kept=False)
+    for change in (Change(), stated.change):
+        assert list(in_blocks(stated, change)) == [(stated, change)]
 
 
 def test_what_is_not_known_is_refused() -> None:
