@@ -946,7 +946,7 @@ class _Law(NamedTuple):
 
 
 def _in_blocks(batches: Json | None, samples: int) -> Iterator[tuple[Json | None, int]]:
-    """How batches are drawn as a whole, and how often; of an epoch the blocks, one batch of each of which is entered."""
+    """How batches are drawn, and how often; of an epoch its blocks, one batch of each of which is entered."""
     if batches is None or "number" not in batches:
         yield batches, samples
         return

@@ -28,8 +28,8 @@ Some of an epoch. A uniformly drawn set of k batches is one batch of each of k b
 divided by lot: every set is as likely as every other. Given the division what is seen has the ratio
 (sum of l_i over block 1)/T_1 · … · (sum of l_i over block k)/T_k to its law without the record, l_i as in `allocation`.
 Each l_i is in one factor, so that a convex function of it all is convex in each: the l_i may be replaced by independent
-L from the last to the first, which leaves k independent epochs of T_1, …, T_k batches. Of all divisions the mean counts,
-whose divergence is at most the mean of theirs; sizes are T/k, rounded up or down, in each.
+L from the last to the first, which leaves k independent epochs of T_1, …, T_k batches. Of all divisions the mean
+counts, whose divergence is at most the mean of theirs; sizes are T/k, rounded up or down, in each.
 """
 
 from collections.abc import Iterator
