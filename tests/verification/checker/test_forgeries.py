@@ -1968,9 +1968,10 @@ def participating_in(body: Body, entered: int) -> Body:
     """With a record in so many batches of an epoch."""
     batches = {key: value for key, value in body["parts"][0]["batches"].items() if key != "participations"}
     several = {} if entered == 1 else {"participations": entered}
-    rate = str(Fraction(entered, batches["number"]))
-    altered = put(put(body, ("parts", 0, "batches"), batches | several), ("parts", 0, "cover", "rate"), rate)
-    return put(altered, ("parts", 0, "rate"), ["constant", rate])
+    rate = Fraction(entered, batches["number"])
+    above = str(Fraction(math.ceil(rate * 2**64), 2**64))
+    altered = put(put(body, ("parts", 0, "batches"), batches | several), ("parts", 0, "cover", "rate"), above)
+    return put(altered, ("parts", 0, "rate"), ["constant", str(rate)])
 
 
 def answering(body: Body, *, users: int | None = None, clones: str | None = None) -> Body:
