@@ -95,6 +95,14 @@ def test_no_part_of_a_file_is_passed_over(tmp_path: Path, known: dict[str, Any])
             read_peer_file(written(tmp_path, changed))
 
 
+def test_a_file_is_named_by_a_path_or_by_its_text(tmp_path: Path) -> None:
+    path = written(tmp_path, EVENT)
+    by_path, by_text = read_peer_file(path), read_peer_file(str(path))
+    assert (by_text.event, by_text.digest) == (by_path.event, by_path.digest)
+    with pytest.raises(InvalidValue, match="a readable file"):
+        read_peer_file(str(tmp_path / "none.json"))
+
+
 @pytest.mark.parametrize("mechanism", ["rdp", "gdp", "prv", "certdp"])
 @pytest.mark.parametrize("within", [False, True])
 def test_a_state_of_any_accountant_of_opacus(tmp_path: Path, mechanism: str, within: bool) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from enum import Enum
+from os import PathLike
 from pathlib import Path
 from typing import Any, final
 
@@ -72,7 +73,7 @@ class PeerRun:
         return self.event.run(relation) if self._run is None or relation != ADD_REMOVE else self._run()
 
 
-def read_peer_file(path: Path) -> PeerRun:
+def read_peer_file(path: str | PathLike[str]) -> PeerRun:
     """Read what another tool wrote about a run.
 
     Args:
@@ -83,6 +84,7 @@ def read_peer_file(path: Path) -> PeerRun:
     Raises:
         InvalidValue: for a file that cannot be read, is none of these, or describes what is not covered.
     """
+    path = Path(path)
     try:
         if path.stat().st_size > _LONGEST:
             raise InvalidValue("file", str(path), f"at most {_LONGEST:,} bytes", "Write the accountant's state alone")
