@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from fractions import Fraction
-from typing import TYPE_CHECKING, final
+from typing import final
 
 import numpy as np
 from attrs import frozen
@@ -23,11 +23,8 @@ from attrs import frozen
 from .._kernels import loss_transforms as kernels
 from ..enclosures import Enclosure
 from ..enclosures.arguments import non_negative, probability
-from ..exact import exact
+from ..exact import Floats, exact
 from ..relations import Direction
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 _NATS = 36.0  # what the trapezoid rule hides of all steps together is near e^-36
 _SMALLEST_SHIFT, _LARGEST_SHIFT = 1e-100, 1e3
@@ -94,6 +91,135 @@ class Line(ABC):
 
         No more work is done than it takes to prove `wanted` < 0.
         """
+
+
+@frozen(eq=False, kw_only=True)
+class NodeLine(Line):
+    """A line whose moments are sums over nodes.
+
+    Attributes:
+        reach: the largest y of the values φ(y).
+        nats: about e^−nats may be hidden of all of them.
+        loss, weight: of the nodes; the first and the last do not count.
+        total, mean: the sum of the weights, and about the mean loss.
+        nu, omega: what rounding hides of a value, per unit of y about the mean, and of the total, relatively.
+        hidden: what the rule hides of a value.
+    """
+
+    reach: float
+    nats: float
+    loss: Floats
+    weight: Floats
+    total: float
+    mean: float
+    nu: float
+    omega: float
+    hidden: float
+
+    @abstractmethod
+    def reaching(self, reach: float, nats: float) -> NodeLine | None:
+        """Another line of the same release and tilt; for values of φ alone."""
+
+    @abstractmethod
+    def rounding_about(self, centre: float) -> tuple[float, float]:
+        """What is hidden of values about another centre: as `nu` and `omega`."""
+
+    @abstractmethod
+    def variation(self) -> tuple[Floats, Floats]:
+        """Bounds b, v with |φ(y)| ≤ b + v/|y| each."""
+
+    @property
+    @abstractmethod
+    def deviation(self) -> float:
+        """An upper bound of the standard deviation of ℓ under E_c."""
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes there are."""
+        return self.loss.size
+
+    @property
+    def centre(self) -> Fraction:
+        """About the mean loss, exactly."""
+        return exact(self.mean)
+
+    def add(self, times: int, to: Logarithms) -> None:
+        """Values at half the reach need fewer nodes: each octave has a line of its own."""
+        end, line = to.count, self
+        while end:
+            begin = end // 2 if end > _FEWEST_OF_OCTAVE else 0
+            line._add(times, to, begin, end, self.mean)
+            end = begin
+            if end:
+                line = self.reaching(end * to.step, self.nats) or line
+
+    def _add(self, times: int, to: Logarithms, begin: int, end: int, centre: float) -> None:
+        nu, omega = self.rounding_about(centre)
+        kernels.add_logarithms(
+            float(times),
+            to.step,
+            nu,
+            omega,
+            self.hidden,
+            self.total,
+            self.loss,
+            self.weight,
+            centre,
+            begin,
+            end,
+            to.size,
+            to.phase,
+            to.error,
+        )
+
+    def estimate(self, y: float) -> float:
+        """Estimate log|φ(y)| by the nodes."""
+        here = Logarithms(y, 1)
+        self._add(1, here, 0, 1, self.mean)
+        return min(float(here.size[0]), 0.0)
+
+    def tail(self, y: float, wanted: float) -> float:
+        """Bound the tail: by the variation of the density beyond some y, before it by values of |φ| (steps 8 and 9)."""
+        below, height = self.variation()
+        known = float(np.min(below + height / y)) * (1 + 2.0**-40)
+        lost = -math.expm1(2 * wanted)
+        if 0 < lost < 1 and known * known > 1 - lost and self.estimate(y) < wanted:
+            level = math.sqrt(1 - lost) * (1 - 2.0**-40)
+            room = np.maximum(level - below * (1 + 2.0**-40), 0.0)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                stop = float(np.nanmin(height / room)) * (1 + 2.0**-40)
+            if self._covers(y, stop, lost):
+                return (Enclosure.of(1 - exact(lost)).log() / 2).upper_float
+        return Enclosure.of(known).log().upper_float if known < 1 else 0.0
+
+    def _covers(self, y: float, stop: float, lost: float) -> bool:
+        """Whether |φ|² ≤ 1 − lost is proven between y and `stop`."""
+        spread = self.deviation
+        nats = _FIRST_NATS  # where |φ| is close to what is to be proven
+        for _ in range(_MOST_OCTAVES):
+            if y >= stop:
+                return True
+            line = self.reaching(min(stop, 2 * y), max(nats - math.log(lost), _FEWEST_NATS))
+            nats = _LATER_NATS
+            if line is None:
+                return False
+            y = kernels.covered(
+                y,
+                line.reach,
+                lost,
+                spread,
+                line.nu,
+                line.omega,
+                line.hidden,
+                line.total,
+                line.loss,
+                line.weight,
+                line.mean,
+                min(_MOST_VALUES, _MOST_TAIL_WORK // line.nodes),
+            )
+            if y < line.reach:
+                return False
+        return False
 
 
 class Transform(ABC):
@@ -294,26 +420,17 @@ class SampledGaussianTransform(Transform):
 
 
 @final
-@frozen(eq=False)
-class _SampledLine(Line):
+@frozen(eq=False, kw_only=True)
+class _SampledLine(NodeLine):
     """Nodes of the trapezoid rule, weights of E_c at them, and what they hide."""
 
     rate: float
     shift: float
     sign: float
     tilt: float
-    reach: float
-    nats: float
     step: float
     first: float
     scale: float
-    total: float
-    mean: float
-    loss: NDArray[np.float64]
-    weight: NDArray[np.float64]
-    nu: float
-    omega: float
-    hidden: float
 
     @classmethod
     def made(
@@ -361,10 +478,6 @@ class _SampledLine(Line):
         return _SampledLine.made(self.rate, self.shift, self.sign, self.tilt, reach=reach, nats=nats, flat=False)
 
     @property
-    def nodes(self) -> int:
-        return self.loss.size
-
-    @property
     def log_moment(self) -> Enclosure | None:
         value, hidden = kernels.log_moment(*self._nodes, self.loss)
         if not hidden < 1:
@@ -372,89 +485,20 @@ class _SampledLine(Line):
         middle, radius = exact(value), exact(hidden)
         return Enclosure.between(middle - radius, middle + radius).maximum(0)
 
-    @property
-    def centre(self) -> Fraction:
-        return exact(self.mean)
-
-    def add(self, times: int, to: Logarithms) -> None:
-        """Values at half the reach need fewer nodes: each octave has a line of its own."""
-        end, line = to.count, self
-        while end:
-            begin = end // 2 if end > _FEWEST_OF_OCTAVE else 0
-            line._add(times, to, begin, end, self.mean)
-            end = begin
-            if end:
-                line = self.reaching(end * to.step, self.nats) or line
-
-    def _add(self, times: int, to: Logarithms, begin: int, end: int, centre: float) -> None:
+    def rounding_about(self, centre: float) -> tuple[float, float]:
         nu, omega, _ = kernels.rounding(
             self.shift, self.tilt, self.step, self.first, self.scale, self.total, self.loss, self.weight, centre
         )
-        kernels.add_logarithms(
-            float(times),
-            to.step,
-            nu,
-            omega + self.omega,
-            self.hidden,
-            self.total,
-            self.loss,
-            self.weight,
-            centre,
-            begin,
-            end,
-            to.size,
-            to.phase,
-            to.error,
-        )
+        return nu, omega + self.omega
 
-    def estimate(self, y: float) -> float:
-        here = Logarithms(y, 1)
-        self._add(1, here, 0, 1, self.mean)
-        return min(float(here.size[0]), 0.0)
-
-    def tail(self, y: float, wanted: float) -> float:
-        """Bound the tail: by the variation of the density beyond some y, before it by values of |φ| (steps 8 and 9)."""
+    def variation(self) -> tuple[Floats, Floats]:
         below, height = np.empty(self.nodes), np.empty(self.nodes)
         kernels.variation(*self._nodes, self.loss, below, height)
-        known = float(np.min(below + height / y)) * (1 + 2.0**-40)
-        lost = -math.expm1(2 * wanted)
-        if 0 < lost < 1 and known * known > 1 - lost and self.estimate(y) < wanted:
-            level = math.sqrt(1 - lost) * (1 - 2.0**-40)
-            room = np.maximum(level - below * (1 + 2.0**-40), 0.0)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                stop = float(np.nanmin(height / room)) * (1 + 2.0**-40)
-            if self._covers(y, stop, lost):
-                return (Enclosure.of(1 - exact(lost)).log() / 2).upper_float
-        return Enclosure.of(known).log().upper_float if known < 1 else 0.0
+        return below, height
 
-    def _covers(self, y: float, stop: float, lost: float) -> bool:
-        """Whether |φ|² ≤ 1 − lost is proven between y and `stop`."""
-        spread = kernels.deviation(*self._nodes[1:], self.loss, self.mean)
-        nats = _FIRST_NATS  # where |φ| is close to what is to be proven
-        for _ in range(_MOST_OCTAVES):
-            if y >= stop:
-                return True
-            line = self.reaching(min(stop, 2 * y), max(nats - math.log(lost), _FEWEST_NATS))
-            nats = _LATER_NATS
-            if line is None:
-                return False
-            y = kernels.covered(
-                y,
-                line.reach,
-                lost,
-                spread,
-                line.nu,
-                line.omega,
-                line.hidden,
-                line.total,
-                line.loss,
-                line.weight,
-                line.mean,
-                min(_MOST_VALUES, _MOST_TAIL_WORK // line.nodes),
-            )
-            if y < line.reach:
-                return False
-        return False
+    @property
+    def deviation(self) -> float:
+        return kernels.deviation(*self._nodes[1:], self.loss, self.mean)
 
     @property
     def _nodes(self) -> tuple[float, float, float, float, float, float, float, float, float]:

@@ -23,8 +23,10 @@ from ..enclosures.roots import decreasing_root, increasing_root
 from ..errors import InvalidValue, Undecided
 from ..loss_distribution.cells import Cells
 from ..loss_distribution.families import gaussian_group_cells
+from ..loss_distribution.mixture_transforms import group_transform
+from ..loss_distribution.transforms import Transform
 from ..relations import Direction
-from .laws import DeltaLaw, LossCells
+from .laws import DeltaLaw, LossCells, LossTransform
 from .pair import Pair
 
 LARGEST_GROUP = 64
@@ -87,6 +89,15 @@ class GaussianGroup(Pair):
     def gaussian(self) -> Enclosure:
         """The μ of the unsampled pair: k·s, and twice that where the group is replaced."""
         return self.shift * (2 * self.size if self.mirrored else self.size)
+
+    @property
+    def loss_transform(self) -> LossTransform:
+        """The moments of the privacy loss."""
+        return self._transform
+
+    def _transform(self, direction: Direction) -> Transform:
+        swapped = direction is Direction.ADD and not self.mirrored
+        return group_transform(self.shift, self.rate, self.size, mirrored=self.mirrored, swapped=swapped)
 
     @property
     def loss_cells(self) -> LossCells:

@@ -12,11 +12,12 @@ from ..enclosures.arguments import order_above_one
 from ..errors import InvalidValue
 from ..loss_distribution.cells import Cells
 from ..loss_distribution.combined import SymmetrisedLaw
+from ..loss_distribution.mixture_transforms import symmetrised_transform
 from ..relations import Direction
 from . import response
 from .finite import FinitePair
 from .gaussian import GaussianPair, SampledGaussian
-from .laws import DeltaLaw, LossCells, PureLaw, RenyiEstimate, RenyiLaw
+from .laws import DeltaLaw, LossCells, LossTransform, PureLaw, RenyiEstimate, RenyiLaw
 from .pair import Pair, Sampled, checked_pair, smallest
 
 
@@ -90,6 +91,16 @@ class Symmetrised(Pair):
     def gaussian(self) -> Enclosure | None:
         """The μ of the other pair: normal pairs are symmetric, so that theirs dominates both directions."""
         return self.base.gaussian
+
+    @property
+    def loss_transform(self) -> LossTransform | None:
+        """The moments of the privacy loss of a sampled normal pair; None for others."""
+        match self.base:
+            case SampledGaussian(shift, rate):
+                transform = symmetrised_transform(rate, shift)
+                return lambda _: transform
+            case _:
+                return None
 
     @property
     def loss_cells(self) -> LossCells | None:
