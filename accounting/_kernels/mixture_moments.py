@@ -330,7 +330,7 @@ def _one(
 ) -> tuple[float, float]:
     """The exponent of a weight, less the scale, and what is hidden of the weight, relatively (step 5)."""
     units = (
-        4.0 * (tilt * abs(raised - lowered) + abs(raised)) + 4.0 * x * x + 12.0 * r * abs(x) + 2.0 * abs(scale) + 100.0
+        4.0 * (tilt * abs(raised - lowered) + abs(raised)) + 4.0 * x * x + 12.0 * r * abs(x) + 2.0 * abs(scale) + 150.0
     )
     return _height(tilt, raised, lowered, x) - scale, tilt * slip + off + _U * units
 

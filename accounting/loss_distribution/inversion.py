@@ -170,6 +170,8 @@ def _epsilon(parts: Known, delta: Enclosure) -> Enclosure | None:
             return None
         # Rare large losses: the saddle is that of their tail, though ε is elsewhere.
         contour, level = first
+        if contour.width_at(exact(level)) > 1:  # the terms beyond outweigh those on the line: nearly discrete losses
+            return None
         low, high = (level, high) if contour.log_delta(level) > wanted else (low, level)
         if high == math.inf or high - low < _NEAR_LEVEL * high:
             return None

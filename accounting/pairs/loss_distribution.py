@@ -17,7 +17,7 @@ from ..errors import InvalidValue
 from ..exact import Floats
 from ..loss_distribution.cells import Cells
 from ..loss_distribution.growing import Growing
-from ..loss_distribution.inversion import delta_by_transforms, epsilon_by_transforms
+from ..loss_distribution.inversion import USEFUL, delta_by_transforms, epsilon_by_transforms
 from ..loss_distribution.lattice import delta_by_lattice, epsilon_by_lattice, loss_masses
 from ..loss_distribution.profile import KeptContours, Nearness
 from ..loss_distribution.transforms import Transform
@@ -53,6 +53,8 @@ class Single(Protocol):
         ...
 
 
+_NARROW = Fraction(1, 2**15)
+"""The relative width of ε from which on a lattice is asked, too."""
 Releases: TypeAlias = Sequence[tuple[Single, int]]
 """Pairs, and how often each is composed."""
 ByTransforms: TypeAlias = Callable[[Sequence[tuple[Transform, int]], Enclosure], Enclosure | None]
@@ -82,7 +84,7 @@ def _delta(lossy: Releases, epsilon: Enclosure, direction: Direction, by_transfo
     whole = _pure(lossy, direction)
     if whole is not None and whole.less_equal(non_negative("epsilon", epsilon)) is Truth.TRUE:
         return Enclosure.of(0, precision=epsilon.precision)
-    return _answered(lossy, epsilon, direction, by_transforms, delta_by_lattice, _single_delta)
+    return _answered(lossy, epsilon, direction, by_transforms, delta_by_lattice, _single_delta, USEFUL)
 
 
 def composed_epsilon(releases: Releases, delta: Enclosure, direction: Direction) -> Enclosure:
@@ -94,7 +96,7 @@ def composed_epsilon(releases: Releases, delta: Enclosure, direction: Direction)
     lossy = _lossy(releases)
     if not lossy:
         return Enclosure.of(0, precision=delta.precision)
-    return _answered(lossy, delta, direction, epsilon_by_transforms, epsilon_by_lattice, _single_epsilon)
+    return _answered(lossy, delta, direction, epsilon_by_transforms, epsilon_by_lattice, _single_epsilon, _NARROW)
 
 
 def _answered(
@@ -104,19 +106,23 @@ def _answered(
     by_transforms: ByTransforms,
     by_lattice: Callable[[Sequence[tuple[Cells, int]], Enclosure], Enclosure],
     by_single_releases: Callable[[Releases, Enclosure, Direction], Enclosure],
+    narrow: Fraction,
 ) -> Enclosure:
-    """The first of the three ways that has an answer."""
+    """The first of the three ways that has an answer; of a contour and a lattice the narrower one, if neither is so."""
     transforms = _transforms(releases, direction)
     found = None if transforms is None else by_transforms(transforms, asked)
-    if found is not None:
+    if found is not None and found.width <= narrow * found.upper:
         return found
     cells = _cells(releases, direction)
     if cells is not None:
         try:
-            return by_lattice(cells, asked)
+            other = by_lattice(cells, asked)
+            return found if found is not None and found.width <= other.width else other
         except InvalidValue as refused:
             if refused.parameter != "parts":  # losses beyond what a lattice can hold
                 raise
+    if found is not None:
+        return found
     return by_single_releases(releases, asked, direction)
 
 

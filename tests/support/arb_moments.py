@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from enum import Enum, auto
+from fractions import Fraction
+from typing import Any, TypeAlias
 
 from flint import acb, arb
 
 from certdp.accounting.relations import Direction
+from tests.support.arb_numbers import arb_of
 
 
 def sampled_gaussian_moment(rate: float, shift: float, direction: Direction, tilt: float, y: float) -> acb:
@@ -23,3 +27,52 @@ def sampled_gaussian_moment(rate: float, shift: float, direction: Direction, til
     ends = (-40.0 + left, 40.0 + right)
     integral: Any = acb.integral(integrand, *ends, rel_tol=arb(2) ** -100, eval_limit=10**6, depth_limit=10**4)
     return acb(integral / (2 * arb.pi()).sqrt())
+
+
+class Changes(Enum):
+    """Which loss mixtures A = Σ w_j·e^(c_j x − c_j²/2) of normal laws have: of A against 1, of 1 against A, …"""
+
+    REMOVED = auto()
+    ADDED = auto()
+    REPLACED = auto()  # of A(x) against A(−x)
+    SYMMETRISED = auto()  # losses above 0 of A against 1, and below 0 of 1 against A; the rest of the mass at 0
+
+
+Weighted: TypeAlias = Sequence[tuple[Fraction | float, float]]
+
+
+def mixture_moment(mixture: Weighted, change: Changes, tilt: float, y: float) -> acb:
+    """M(c + iy) of a mixture of normal laws, of weights and centres, by the definition of each change."""
+    z = acb(arb(tilt), arb(y))
+    known = [(acb(arb_of(Fraction(weight))), acb(centre)) for weight, centre in mixture]
+    farthest = max(centre for _, centre in mixture)
+    left, right = -40.0, 40.0 + (2 * tilt + 1) * farthest
+
+    def log_ratio(x: acb, analytic: bool) -> acb:
+        total = sum((weight * (centre * (x - centre / 2)).exp() for weight, centre in known), acb(0))
+        return total.log(analytic=analytic)
+
+    def integral(of: Callable[[acb, bool], acb], low: float, high: float) -> acb:
+        value: Any = acb.integral(of, low, high, rel_tol=arb(2) ** -100, eval_limit=10**6, depth_limit=10**4)
+        return acb(value / (2 * arb.pi()).sqrt())
+
+    match change:
+        case Changes.REMOVED:
+            return integral(lambda x, exact: (log_ratio(x, exact) * (z + 1) - x * x / 2).exp(), left, right)
+        case Changes.ADDED:
+            least = left - tilt * farthest
+            return integral(lambda x, exact: (log_ratio(x, exact) * -z - x * x / 2).exp(), least, right)
+        case Changes.REPLACED:
+            return integral(
+                lambda x, exact: (log_ratio(x, exact) * (z + 1) - log_ratio(-x, exact) * z - x * x / 2).exp(),
+                left,
+                right,
+            )
+        case Changes.SYMMETRISED:
+            ((_, _), (_, shift)) = mixture
+
+            def excess(x: acb, exact: bool) -> acb:
+                loss, density = log_ratio(x, exact), (-x * x / 2).exp()
+                return density * ((loss * (z + 1)).exp() + (loss * -z).exp() - 1 - loss.exp())
+
+            return 1 + integral(excess, shift / 2, right)
