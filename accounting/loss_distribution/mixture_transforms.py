@@ -137,9 +137,7 @@ class MixtureTransform(Transform):
     def _within(self, c: float) -> bool:
         farthest = self.present[-1][1]
         return (
-            _SMALLEST_TILT < c < _LARGEST_TILT
-            and farthest > _SMALLEST_CENTRE
-            and (c + 1) * farthest < kernels.FARTHEST
+            _SMALLEST_TILT < c < _LARGEST_TILT and farthest > _SMALLEST_CENTRE and (c + 1) * farthest < kernels.FARTHEST
         )
 
 

@@ -156,6 +156,11 @@ RULES = (
         ("accounting/accountants", "accounting/sampling/test_worst_cases.py"),
     ),
     Rule("accounting.selection.tilts", ("selection/*",), ("accounting/selection",)),
+    Rule(
+        "accounting.loss_distribution.mixture_transforms",
+        (),
+        ("accounting/loss_distribution/test_mixture_transforms.py",),
+    ),
     Rule("accounting.loss_distribution.*", ("accounting/loss-distribution",), ("accounting/loss_distribution",)),
     Rule(
         "accounting.individual.*", ("accounting/individual-*",), ("accounting/individual", "records/test_statistics.py")

@@ -302,6 +302,8 @@ def test_who_watches_a_terminal_is_told_once_what_takes_long(terminal: bool, mon
 
 def test_importing_every_kernel_loads_no_compiler(tmp_path: Path) -> None:
     modules = "amplification_rows discrete_noise elementary error_function exact_sums feasible_weights fft individual "
-    modules += "lattice lloyd loss_transforms lp_noise noise norms record_rows sampled_gaussian theorem_6"
+    modules += (
+        "lattice lloyd loss_transforms lp_noise mixture_moments noise norms record_rows sampled_gaussian theorem_6"
+    )
     code = f"from certdp.accounting._kernels import {', '.join(modules.split())}"
     assert compiled_by(code, tmp_path) == ([], False)

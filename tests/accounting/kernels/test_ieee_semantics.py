@@ -25,6 +25,7 @@ from certdp.accounting._kernels import (
     individual,
     lattice,
     loss_transforms,
+    mixture_moments,
     sampled_gaussian,
     types,
 )
@@ -42,6 +43,7 @@ KERNELS = (
     "amplification_rows",
     "sampled_gaussian",
     "loss_transforms",
+    "mixture_moments",
     "individual",
     "feasible_weights",
     "fft",
@@ -257,6 +259,35 @@ def test_moments_on_a_line(interpreted: dict[str, Any], q: float, s: float, sign
         return *known, *estimate, loss, weight, below, height, size, phase, error
 
     same_bits(loss_transforms, interpreted["loss_transforms"], call)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("plus", "minus", "start", "tilt"),
+    [(True, False, -math.inf, 3.0), (False, True, -math.inf, 5.0), (True, True, 0.0, 2.0)],
+)
+def test_moments_of_mixtures(interpreted: dict[str, Any], plus: bool, minus: bool, start: float, tilt: float) -> None:
+    a, c = np.array([0.81, 0.18, 0.01]), np.array([0.0, 0.75, 1.5])
+    b, d = (a, -c) if plus and minus else (np.ones(1), np.zeros(1))
+    laws = a, c, b, d, plus, minus
+
+    def call(kernels: Any) -> tuple[Any, ...]:
+        low, high, scale = kernels.window(*laws, start, tilt, 20.0)
+        estimate = kernels.estimate(*laws, 0.25, low, high, scale, tilt)
+        edges = np.zeros(60)
+        count, missed = kernels.plan(*laws, low, high, tilt, 4.0, scale, 20.0, edges)
+        panels = int(count)
+        arrays = [np.zeros(panels * kernels.NODES * (plus + minus) + 3) for _ in range(4)]
+        tails = kernels.fill(*laws, tilt, scale, edges, panels, *arrays)
+        total = float(np.sum(arrays[1]))
+        rounding = kernels.rounding(*arrays, total, 0.5)
+        below, height = np.empty(40), np.empty(40)
+        deviation = kernels.sides(*laws, low, float(edges[panels]), tilt, scale, 0.5, 0.25, total, 1e-9, below, height)
+        known = (low, high, scale, *estimate, count, missed, tails, *rounding, deviation)
+        assert all(math.isfinite(value) for value in known)
+        return *known, *arrays, edges, below, height
+
+    same_bits(mixture_moments, interpreted["mixture_moments"], call)
 
 
 def test_individual_moments(interpreted: dict[str, Any]) -> None:
