@@ -114,7 +114,7 @@ def test_what_is_known_of_replaced_records_and_of_groups() -> None:
     assert thousand is not None
     assert users is not None
     assert 0.20937 <= one.lower_float <= one.upper_float <= 0.20938
-    assert 2.8432 <= thousand.lower_float <= 2.84344 <= thousand.upper_float <= 2.8440
+    assert 2.84344 <= thousand.lower_float <= thousand.upper_float <= 2.84345
     assert 1.5290 <= users.lower_float <= users.upper_float <= 1.5306
 
 

@@ -15,6 +15,7 @@ from certdp.accounting.pairs import (
     LaplacePair,
     Pair,
     PublicChance,
+    Sampled,
     SampledGaussian,
     Symmetrised,
 )
@@ -90,10 +91,12 @@ def test_where_a_part_has_no_law_there_is_none() -> None:
 
 
 def test_the_composition_with_a_symmetrised_part_has_no_lower_end() -> None:
-    part = Symmetrised(SampledGaussian(ONE, HALF))
-    found = PublicChance(((HALF, GaussianPair(ONE)), (HALF, part))).repeated(4).smallest_epsilon(HALF, REMOVE)
-    assert found is not None
-    assert found.lower == 0
+    """By cells; a normal part has moments, by which the pair is known from both sides."""
+    laplace, normal = Symmetrised(Sampled(LaplacePair(ONE), HALF)), Symmetrised(SampledGaussian(ONE, HALF))
+    for part, known in ((laplace, False), (normal, True)):
+        found = PublicChance(((HALF, GaussianPair(ONE)), (HALF, part))).repeated(4).smallest_epsilon(HALF, REMOVE)
+        assert found is not None
+        assert (found.lower > 0) is known
 
 
 def test_a_law_below_is_known_where_it_is_of_every_part() -> None:
