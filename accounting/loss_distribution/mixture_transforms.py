@@ -55,7 +55,7 @@ class BetweenTransforms(Transform):
 
     @property
     def ends(self) -> tuple[Transform, Transform]:
-        """Both transforms."""
+        """The smaller and the larger transform."""
         return self.low, self.high
 
     @property
@@ -75,7 +75,7 @@ class BetweenTransforms(Transform):
         return self.high.estimate(c)
 
     def on(self, c: float, *, reach: float, steps: int) -> Line | None:
-        """None: see `ends`."""
+        """Return None: lines are those of the `ends`."""
         return None
 
 
