@@ -25,8 +25,7 @@ Weights: TypeAlias = tuple[Fraction, ...]
 Mixture: TypeAlias = tuple[tuple[float, float], ...]
 """Weights, each within a unit of itself, and centres; the exact weights add up to 1."""
 
-_NATS = 32.0  # what the rule hides of all steps together is near e^-32
-_SPARE = 4.0  # and that of one panel less by e^-4
+_NATS = 36.0  # what the rule hides on one panel, of all steps together, is near e^-36
 _ROUGH_NATS = 25.0  # of estimates
 _MOST_PANELS = 2048
 _CELLS_PER_UNIT, _MOST_CELLS = 16, 4096
@@ -158,9 +157,9 @@ class _MixtureLine(NodeLine):
     @classmethod
     def made(cls, transform: MixtureTransform, tilt: float, *, reach: float, nats: float) -> _MixtureLine | None:
         laws = transform.laws
-        low, high, scale = kernels.window(*laws, transform.start, tilt, nats + _SPARE)
+        low, high, scale = kernels.window(*laws, transform.start, tilt, nats)
         edges = np.empty(_MOST_PANELS + 1)
-        count, missed = kernels.plan(*laws, low, high, tilt, reach, scale, nats + _SPARE, edges)
+        count, missed = kernels.plan(*laws, low, high, tilt, reach, scale, nats, edges)
         if not (high < kernels.FARTHEST and -low < kernels.FARTHEST and missed < math.inf):
             return None
         panels = int(count)

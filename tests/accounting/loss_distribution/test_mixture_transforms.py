@@ -5,6 +5,11 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+import numpy as np
+import pytest
+from attrs import evolve
+
+from certdp.accounting._kernels import mixture_moments as kernels
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.loss_distribution.inversion import epsilon_by_transforms
 from certdp.accounting.loss_distribution.mixture_transforms import (
@@ -13,7 +18,7 @@ from certdp.accounting.loss_distribution.mixture_transforms import (
     group_transform,
     symmetrised_transform,
 )
-from certdp.accounting.loss_distribution.transforms import GaussianTransform
+from certdp.accounting.loss_distribution.transforms import GaussianTransform, NodeLine
 
 DELTA = Enclosure.of("1e-5")
 
@@ -37,10 +42,11 @@ def test_parameters_that_are_enclosures_lie_between_their_ends() -> None:
     assert ends[0].lower <= found.lower * slack
 
 
-def test_multiples_of_a_shift_are_exact() -> None:
-    """A shift of 53 digits is kept in fewer, on both sides of it, so that 64 records move the output by 64 of it."""
+@pytest.mark.parametrize("size", [3, 5, 33, 64])
+def test_multiples_of_a_shift_are_exact(size: int) -> None:
+    """A shift of 53 digits is kept in fewer, on both sides of it, so that k records move the output by k of it."""
     shift = Enclosure.of(0.1)
-    found = group_transform(shift, Enclosure.of(0.01), 64, mirrored=False, swapped=False)
+    found = group_transform(shift, Enclosure.of(0.01), size, mirrored=False, swapped=False)
     assert isinstance(found, BetweenTransforms)
     for end, above in ((found.low, False), (found.high, True)):
         assert isinstance(end, MixtureTransform)
@@ -80,6 +86,9 @@ def test_what_is_drawn_always_or_never() -> None:
     assert symmetrised_transform(one, Enclosure.of(2)).ends == GaussianTransform(Enclosure.of(4)).ends
     assert group_transform(Enclosure.of(0), one, 3, mirrored=True, swapped=False).null
     assert symmetrised_transform(Enclosure.of(0), one).null
+    for shift, rate in (("0", "0.25"), ("1", "0")):
+        assert group_transform(Enclosure.of(shift), Enclosure.of(rate), 2, mirrored=True, swapped=False).null
+        assert symmetrised_transform(Enclosure.of(rate), Enclosure.of(shift)).null
 
 
 def test_suprema_of_added_records() -> None:
@@ -98,3 +107,25 @@ def test_beyond_its_reach_there_is_no_line() -> None:
     near = group_transform(Enclosure.of(1), Enclosure.of("0.25"), 1, mirrored=True, swapped=False)
     assert near.on(1e4, reach=1.0, steps=1) is None
     assert near.on(1.0, reach=1e9, steps=1) is None
+
+
+def test_an_atom_of_which_little_is_known_leaves_no_line() -> None:
+    known = symmetrised_transform(Enclosure.of("0.25"), Enclosure.of(1)).ends[1]
+    assert isinstance(known, MixtureTransform)
+    assert known.on(1.0, reach=1.0, steps=1) is not None
+    assert evolve(known, rest=Enclosure.between(0, "0.5")).on(1.0, reach=1.0, steps=1) is None
+
+
+def test_what_the_rule_hides_is_relative_to_the_sum() -> None:
+    transform = symmetrised_transform(Enclosure.of("0.25"), Enclosure.of(4)).ends[1]
+    assert isinstance(transform, MixtureTransform)
+    tilt = 0.25
+    line = transform.on(tilt, reach=2.0, steps=1)
+    assert isinstance(line, NodeLine)
+    assert abs(line.total - 1) > 0.25
+    low, high, scale = kernels.window(*transform.laws, transform.start, tilt, line.nats)
+    edges = np.empty(200)
+    count, missed = kernels.plan(*transform.laws, low, high, tilt, 2.0, scale, line.nats, edges)
+    arrays = [np.zeros(line.nodes) for _ in range(4)]
+    tails = kernels.fill(*transform.laws, tilt, scale, edges, int(count), *arrays)
+    assert line.hidden == pytest.approx(2 * (0.4 * missed + tails) / line.total)
