@@ -38,15 +38,15 @@ class Changes(Enum):
     SYMMETRISED = auto()  # losses above 0 of A against 1, and below 0 of 1 against A; the rest of the mass at 0
 
 
-Weighted: TypeAlias = Sequence[tuple[Fraction | float, float]]
+Weighted: TypeAlias = Sequence[tuple[Fraction | float, Fraction | float]]
 
 
-def mixture_moment(mixture: Weighted, change: Changes, tilt: float, y: float) -> acb:
+def mixture_moment(mixture: Weighted, change: Changes, tilt: Fraction | float, y: float) -> acb:
     """M(c + iy) of a mixture of normal laws, of weights and centres, by the definition of each change."""
-    z = acb(arb(tilt), arb(y))
-    known = [(acb(arb_of(Fraction(weight))), acb(centre)) for weight, centre in mixture]
-    farthest = max(centre for _, centre in mixture)
-    left, right = -40.0, 40.0 + (2 * tilt + 1) * farthest
+    z = acb(arb_of(tilt), arb(y))
+    known = [(acb(arb_of(weight)), acb(arb_of(centre))) for weight, centre in mixture]
+    farthest = float(max(centre for _, centre in mixture))
+    left, right = -40.0, 40.0 + (2 * float(tilt) + 1) * farthest
 
     def log_ratio(x: acb, analytic: bool) -> acb:
         total = sum((weight * (centre * (x - centre / 2)).exp() for weight, centre in known), acb(0))
@@ -60,7 +60,7 @@ def mixture_moment(mixture: Weighted, change: Changes, tilt: float, y: float) ->
         case Changes.REMOVED:
             return integral(lambda x, exact: (log_ratio(x, exact) * (z + 1) - x * x / 2).exp(), left, right)
         case Changes.ADDED:
-            least = left - tilt * farthest
+            least = left - float(tilt) * farthest
             return integral(lambda x, exact: (log_ratio(x, exact) * -z - x * x / 2).exp(), least, right)
         case Changes.REPLACED:
             return integral(
@@ -75,4 +75,4 @@ def mixture_moment(mixture: Weighted, change: Changes, tilt: float, y: float) ->
                 loss, density = log_ratio(x, exact), (-x * x / 2).exp()
                 return density * ((loss * (z + 1)).exp() + (loss * -z).exp() - 1 - loss.exp())
 
-            return 1 + integral(excess, shift / 2, right)
+            return 1 + integral(excess, float(shift) / 2, right)
