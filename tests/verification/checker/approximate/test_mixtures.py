@@ -14,13 +14,17 @@ from flint import ctx
 from certdp.verification.checker.approximate.factors import ADD, DIRECTIONS, MIXTURE, REMOVE, Change, Factor
 from certdp.verification.checker.approximate.mixtures import (
     Mixture,
+    _sides,
     beyond_of_mixture,
     delta_of_mixture,
     grid_for_mixture,
     mixture_of,
     nodes_of_mixture,
+    price_of_grid,
+    price_of_nodes,
+    price_of_one,
 )
-from certdp.verification.checker.approximate.nodes import MOST_NODES, Tilt, shift_of
+from certdp.verification.checker.approximate.nodes import LEFT, MOST_NODES, NATS, Grid, Tilt, shift_of
 from certdp.verification.checker.intervals import Interval
 from certdp.verification.checker.verdict import Refused
 from tests.support.arb_moments import mixture_moment
@@ -207,3 +211,173 @@ def test_shifts_and_lines_beyond_what_is_known_are_refused(direction: str) -> No
     for c, end in ((Fraction(1), 10**6), (Fraction(10**6), 0)):
         with pytest.raises(Refused, match="within the work budget"):
             grid_for_mixture(wide, Tilt(direction, c, Fraction(end)))
+
+
+def test_the_densities_cross_where_halving_meets_the_place_itself() -> None:
+    """All records are drawn, and the loss x − 1/2 is the level at x = 1: one normal law against another."""
+    with mpmath.workprec(140):
+        high = ends(delta_of_mixture(factor(Fraction(1), Fraction(1), 1, replaced=False), Fraction(1, 2), REMOVE))[1]
+        truth = mpmath.ncdf(0) - mpmath.exp(mpmath.mpf(1) / 2) * mpmath.ncdf(-1)
+        assert truth <= high <= truth + mpmath.mpf(2) ** -90
+
+
+def test_prices_grow_with_the_terms() -> None:
+    for k in (1, 2, 64):
+        assert price_of_one(factor(Fraction(1), TENTH, k, replaced=True)) == (k + 1) * (26_000_000 + 2_720_000)
+        for replaced in (False, True):
+            mixture = mixture_of(factor(TENTH, TENTH, k, replaced))
+            assert price_of_grid(mixture) == 2 * 4096 * 1_500 * (k + 1)
+            grid = grid_for_mixture(mixture, Tilt(REMOVE, Fraction(1), Fraction(0)))
+            assert price_of_nodes(mixture, grid) == grid.size * (32_000 + 3_000 * (k + 1) * (1 + replaced))
+
+
+TILTS = [(Fraction(1, 10), 0), (Fraction(2), 0), (Fraction(9), 0), (Fraction(40), 0), (Fraction(3), 12)]
+GRIDS = [
+    (of, direction, c, y)
+    for of, direction, (c, y) in product(
+        [*CASES, factor(Fraction(1, 20), Fraction(1, 2), 5, replaced=False)], DIRECTIONS, TILTS
+    )
+    if direction == REMOVE or not of.change.replaced
+]
+
+
+def log_density(mixture: Mixture, x: Any) -> Any:
+    terms = (
+        real(a) * mpmath.exp(j * real(mixture.shift) * (x - j * real(mixture.shift) / 2))
+        for j, a in enumerate(mixture.chances)
+    )
+    return mpmath.log(mpmath.fsum(terms))
+
+
+def log_integrand(mixture: Mixture, c: Fraction, x: Any, *, adds: bool) -> Any:
+    """Of φ·B^(c + 1), φ·B^−c where it adds, or φ·B(x)^(c + 1)·B(−x)^−c of replaced records, without 1/√2π."""
+    if adds:
+        return -real(c) * log_density(mixture, x) - x * x / 2
+    found = real(c + 1) * log_density(mixture, x) - x * x / 2
+    return found - real(c) * log_density(mixture, -x) if mixture.replaced else found
+
+
+def mass_beyond(mixture: Mixture, c: Fraction, grid: Grid, first: int, sign: int, *, adds: bool) -> Any:
+    """The sum over the next nodes on a side, from one on; those farther out add next to nothing."""
+    places = (sign * (first + i) * real(grid.step) for i in range(60))
+    terms = (mpmath.exp(log_integrand(mixture, c, x, adds=adds)) for x in places)
+    return real(grid.step) * mpmath.fsum(terms) / mpmath.sqrt(2 * mpmath.pi)
+
+
+def test_the_rule_errs_as_the_theorem_of_the_trapezoid_says() -> None:
+    """2N/(e^(2πb/step) − 1), N = e^(b²/2 + |y|·angle)·cos(Sb/2)^−c on a strip of half the width b; and just enough."""
+    for of, direction, c, y in GRIDS:
+        mixture = mixture_of(of)
+        grid = grid_for_mixture(mixture, Tilt(direction, c, Fraction(y)))
+        falls = mixture.replaced or direction == ADD
+        with mpmath.workprec(100):
+            b = min(mpmath.mpf(8), mpmath.mpf(5) / 2 / real(mixture.whole))
+            angle = real(mixture.whole) * b
+            size = mpmath.exp(b**2 / 2 + y * angle * (2 if mixture.replaced else 1))
+            size /= (1 - (angle / 2) ** 2 / 2) ** real(c) if falls else 1
+            rule = 2 * size / mpmath.expm1(2 * mpmath.pi * b / real(grid.step))
+            assert abs(ends(grid.rule)[1] / rule - 1) < mpmath.mpf(10) ** -20
+            assert mpmath.cos(angle / 2) >= 1 - (angle / 2) ** 2 / 2
+            assert rule < mpmath.exp(-NATS)
+            assert falls or size * mpmath.exp(-6 * b * (1 / real(grid.step) - 1)) >= mpmath.exp(-NATS)
+
+
+def test_what_lies_beyond_the_nodes_is_left_out() -> None:
+    """It is less than 2^−95, as would not be what lies beyond two standard deviations fewer."""
+    for of, direction, c, y in GRIDS:
+        mixture = mixture_of(of)
+        adds = direction == ADD
+        grid = grid_for_mixture(mixture, Tilt(direction, c, Fraction(y)))
+        with mpmath.workprec(80):
+            left, right = (
+                mass_beyond(mixture, c, grid, n, sign, adds=adds)
+                for n, sign in ((1 - grid.first, -1), (grid.last + 1, 1))
+            )
+            assert left + right <= ends(grid.left_out)[1] < mpmath.mpf(2) ** -95
+            near, far = sorted((abs(grid.first), grid.last))
+            assert near == LEFT / grid.step
+            side = -1 if adds else 1
+            if far > near:
+                assert mass_beyond(mixture, c, grid, far - int(2 / grid.step), side, adds=adds) > mpmath.mpf(2) ** -106
+
+
+def test_the_sides_fall_as_normal_densities_that_are_moved() -> None:
+    """From far on, log f <= grown − (|x| − centre)²/2: equal, where all records are sure to be drawn."""
+    nearly = 1 - Fraction(1, 2**120)
+    for (shift, k), rate, c, replaced, adds in product(
+        [(Fraction(1), 1), (Fraction(3, 2), 2), (Fraction(4), 1)],
+        [TENTH, Fraction(9, 10), nearly],
+        [Fraction(1, 10), Fraction(1), Fraction(7)],
+        [False, True],
+        [False, True],
+    ):
+        if replaced and adds:
+            continue
+        mixture = mixture_of(factor(shift, rate, k, replaced))
+        ways = list(_sides(mixture, c, adds=adds))
+        assert len(ways) == 1 + replaced
+        for way, (far, centre, grown) in enumerate(ways):
+            with mpmath.workprec(400):
+                assert (far - centre) ** 2 >= 2 * (NATS + grown)
+                assert far >= mixture.whole
+                gaps = [
+                    real(grown) - (x - real(centre)) ** 2 / 2 - log_integrand(mixture, c, -x if adds else x, adds=adds)
+                    for x in (mpmath.mpf(far), mpmath.mpf(far) + 1, mpmath.mpf(far) + 50)
+                ]
+                assert min(gaps) >= -(mpmath.mpf(10) ** -12)
+                if rate == nearly and mixture.whole * far < 60 and way == replaced:
+                    assert gaps[0] <= 1e-9
+
+
+def bound_beyond(mixture: Mixture, tilt: Tilt, grid: Grid, mass: Any) -> Any:
+    """What integration by parts gives, over the cells outside of each middle part, whose mass counts."""
+    s, c, replaced = real(mixture.shift), real(tilt.real_part), mixture.replaced
+    power = c + 1 if replaced else real(tilt.power)
+
+    def moments_at(x: Any) -> tuple[Any, Any, Any]:
+        terms = [real(a) * mpmath.exp(j * s * (x - j * s / 2)) for j, a in enumerate(mixture.chances)]
+        b = mpmath.fsum(terms)
+        rise, square = (mpmath.fsum((j * s) ** p * t for j, t in enumerate(terms)) / b for p in (1, 2))
+        return b, rise, square
+
+    places = [real(grid.step) * j for j in range(grid.first, grid.last + 1)]
+    ahead, behind = [moments_at(x) for x in places], [moments_at(-x) for x in places]
+    cells = []
+    for i in range(len(places) - 1):
+        (b0, m0, _), (b1, m1, n1) = ahead[i : i + 2]
+        (d0, r0, u0), (d1, r1, _) = behind[i : i + 2]
+        x0, x1 = places[i : i + 2]
+        height = max(mpmath.npdf(x0), mpmath.npdf(x1))
+        if replaced:
+            height *= max(b0 ** (c + 1) / d0**c, b1 ** (c + 1) / d1**c)
+            least, turn = m0 + r1, (-(u0 - r1**2), n1 - m0**2)
+            grown = [(c + 1) * m + c * r for m, r in product((m0, m1), (r0, r1))]
+        else:
+            height *= max(b0**power, b1**power)
+            least, turn = m0, (0, n1 - m0**2)
+            grown = [power * m0, power * m1]
+        sizes = [abs(g - x - t / least) for g, x, t in product(grown, (x0, x1), turn)]
+        step = real(grid.step)
+        cells.append((step * height, height / least, step * height / least * max(sizes)))
+    order = sorted(range(len(cells)), key=lambda i: abs(places[i] + places[i + 1]) if replaced else places[i])
+    outer = cells[-1][1] + (cells[0][1] if replaced else 0)
+    found = [mpmath.mpf(1)]
+    for rank in range(len(order)):
+        varied = outer + mpmath.fsum(cells[i][2] for i in order[rank:]) + (1 + replaced) * cells[order[rank]][1]
+        within = mpmath.fsum(cells[i][0] for i in order[:rank]) + ends(grid.left_out)[1]
+        found.append((within + varied / real(tilt.end)) / mass)
+    return min(found)
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("of", CASES[:4], ids=str)
+def test_integration_by_parts_bounds_what_is_beyond_the_line(of: Factor, direction: str) -> None:
+    mixture = mixture_of(of)
+    tilt = Tilt(REMOVE if mixture.replaced else direction, Fraction(2), Fraction(30))
+    grid = grid_for_mixture(mixture, tilt)
+    with mpmath.workprec(120):
+        found = mpmath.mp.make_mpf(
+            beyond_of_mixture(nodes_of_mixture(grid, mixture, tilt), mixture, tilt, mpmath.mpf(1)._mpf_)
+        )
+        again = bound_beyond(mixture, tilt, grid, 1)
+        assert again * (1 - mpmath.mpf(10) ** -12) <= found <= again * (1 + mpmath.mpf(10) ** -12)
