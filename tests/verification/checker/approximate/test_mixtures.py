@@ -381,3 +381,9 @@ def test_integration_by_parts_bounds_what_is_beyond_the_line(of: Factor, directi
         )
         again = bound_beyond(mixture, tilt, grid, 1)
         assert again * (1 - mpmath.mpf(10) ** -12) <= found <= again * (1 + mpmath.mpf(10) ** -12)
+
+
+def test_of_two_ways_to_bound_the_sides_the_shorter_counts() -> None:
+    """Where hardly any record stays out, 1/a_0 bounds nothing that could be summed."""
+    mixture = mixture_of(factor(Fraction(1), 1 - Fraction(1, 2**40), 1, replaced=True))
+    assert grid_for_mixture(mixture, Tilt(REMOVE, Fraction(1), Fraction(0))).size <= MOST_NODES
