@@ -334,13 +334,14 @@ def beyond_of_mixture(nodes: Nodes, mixture: Mixture, tilt: Tilt, mass: Mpf) -> 
     order = sorted(range(len(cells)), key=lambda number: abs(places[number]) if mixture.replaced else places[number])
     below = list(accumulate((cells[number].mass for number in order), _COARSE.add, initial=grid.left_out))
     per = _COARSE.rational(1 / tilt.end)
-    # F at the outer ends, and at one or two inner ones
-    inner = _COARSE.rational(Fraction(2 if mixture.replaced else 1))
+    # F at the outer ends, and at the inner one of each side, which is not the same on both
+    inner = {False: NOTHING, True: NOTHING}
     told, best = _COARSE.add(cells[0].top if mixture.replaced else NOTHING, cells[-1].top), ONE
     for rank in range(len(order) - 1, -1, -1):
         cell = cells[order[rank]]
         told = _COARSE.add(told, cell.variation)
-        varied = _COARSE.add(told, _COARSE.multiply(inner, cell.top))
+        inner[mixture.replaced and places[order[rank]] < 0] = cell.top
+        varied = _COARSE.add(told, _COARSE.add(inner[False], inner[True]))
         bound = _COARSE.add(below[rank], _COARSE.multiply(per, varied))
         share = _COARSE.divide(bound, Interval(mass, mass)).hi
         best = share if at_most(share, best) else best

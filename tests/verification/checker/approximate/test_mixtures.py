@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
-from itertools import product
+from itertools import accumulate, product
 from math import comb
 from typing import Any
 
@@ -329,8 +330,11 @@ def test_the_sides_fall_as_normal_densities_that_are_moved() -> None:
                     assert gaps[0] <= 1e-9
 
 
-def bound_beyond(mixture: Mixture, tilt: Tilt, grid: Grid, mass: Any) -> Any:
-    """What integration by parts gives, over the cells outside of each middle part, whose mass counts."""
+def bounds_beyond(mixture: Mixture, tilt: Tilt, grid: Grid) -> tuple[Any, Any]:
+    """What integration by parts gives, over the cells outside of each middle part, whose mass counts.
+
+    With F at the ends of the parts themselves, which no bound may be below, and with the largest F of the cells there.
+    """
     s, c, replaced = real(mixture.shift), real(tilt.real_part), mixture.replaced
     power = c + 1 if replaced else real(tilt.power)
 
@@ -342,6 +346,11 @@ def bound_beyond(mixture: Mixture, tilt: Tilt, grid: Grid, mass: Any) -> Any:
 
     places = [real(grid.step) * j for j in range(grid.first, grid.last + 1)]
     ahead, behind = [moments_at(x) for x in places], [moments_at(-x) for x in places]
+
+    def at_node(i: int) -> Any:
+        (b, m, _), (d, r, _) = ahead[i], behind[i]
+        return mpmath.npdf(places[i]) * (b ** (c + 1) / d**c / (m + r) if replaced else b**power / m)
+
     cells = []
     for i in range(len(places) - 1):
         (b0, m0, _), (b1, m1, n1) = ahead[i : i + 2]
@@ -359,31 +368,67 @@ def bound_beyond(mixture: Mixture, tilt: Tilt, grid: Grid, mass: Any) -> Any:
         sizes = [abs(g - x - t / least) for g, x, t in product(grown, (x0, x1), turn)]
         step = real(grid.step)
         cells.append((step * height, height / least, step * height / least * max(sizes)))
-    order = sorted(range(len(cells)), key=lambda i: abs(places[i] + places[i + 1]) if replaced else places[i])
-    outer = cells[-1][1] + (cells[0][1] if replaced else 0)
-    found = [mpmath.mpf(1)]
-    for rank in range(len(order)):
-        varied = outer + mpmath.fsum(cells[i][2] for i in order[rank:]) + (1 + replaced) * cells[order[rank]][1]
-        within = mpmath.fsum(cells[i][0] for i in order[:rank]) + ends(grid.left_out)[1]
-        found.append((within + varied / real(tilt.end)) / mass)
-    return min(found)
+    first, last = cells[0], cells[-1]
+    outside = [mpmath.mpf(0), *accumulate(variation for _, _, variation in cells)]
+    inside = [mpmath.mpf(0), *accumulate(mass for mass, _, _ in cells)]
+    middle = -grid.first
+    least = most = mpmath.mpf(1)
+    for left, right in splits(middle, len(cells)) if replaced else [(0, right) for right in range(len(cells))]:
+        varied = outside[-1] - outside[right] + outside[left]
+        within = inside[right] - inside[left] + ends(grid.left_out)[1]
+        exact = varied + at_node(right) + at_node(len(cells)) + (at_node(left) + at_node(0) if replaced and left else 0)
+        loose = varied + cells[right][1] + last[1] + (first[1] if replaced else 0)
+        loose += cells[left - 1][1] if replaced and left else 0
+        least, most = (min(old, within + new / real(tilt.end)) for old, new in ((least, exact), (most, loose)))
+    return least, most
 
 
-@pytest.mark.parametrize("direction", DIRECTIONS)
-@pytest.mark.parametrize("of", CASES[:4], ids=str)
-def test_integration_by_parts_bounds_what_is_beyond_the_line(of: Factor, direction: str) -> None:
-    mixture = mixture_of(of)
-    tilt = Tilt(REMOVE if mixture.replaced else direction, Fraction(2), Fraction(30))
-    grid = grid_for_mixture(mixture, tilt)
-    with mpmath.workprec(120):
-        found = mpmath.mp.make_mpf(
-            beyond_of_mixture(nodes_of_mixture(grid, mixture, tilt), mixture, tilt, mpmath.mpf(1)._mpf_)
-        )
-        again = bound_beyond(mixture, tilt, grid, 1)
-        assert again * (1 - mpmath.mpf(10) ** -12) <= found <= again * (1 + mpmath.mpf(10) ** -12)
+def splits(middle: int, cells: int) -> Iterator[tuple[int, int]]:
+    """How many cells on the left are outside, and from which one on the right: equally far out, or one more."""
+    for reach in range(max(middle, cells - middle)):
+        yield max(middle - reach, 0), middle + reach
+        yield max(middle - reach - 1, 0), middle + reach
+
+
+PARTS = [
+    *((of, c, end) for of in CASES[:4] for c, end in ((Fraction(2), 17), (Fraction(2), 47))),
+    (factor(Fraction(2), Fraction(1, 2), 1, replaced=True), Fraction(1, 10), 3),
+    (factor(Fraction(1), Fraction(1, 2), 1, replaced=True), Fraction(1), 3),
+]
+"""Of the last two, F on the left of a middle part is much less than on its right."""
+
+
+def test_integration_by_parts_bounds_what_is_beyond_the_line() -> None:
+    for of, c, end in PARTS:
+        mixture = mixture_of(of)
+        for direction in DIRECTIONS[: 1 if mixture.replaced else 2]:
+            tilt = Tilt(direction, c, Fraction(end))
+            grid = grid_for_mixture(mixture, tilt)
+            with mpmath.workprec(120):
+                nodes = nodes_of_mixture(grid, mixture, tilt)
+                found = mpmath.mp.make_mpf(beyond_of_mixture(nodes, mixture, tilt, mpmath.mpf(1)._mpf_))
+                least, most = bounds_beyond(mixture, tilt, grid)
+                assert least <= found <= most * (1 + mpmath.mpf(10) ** -12)
 
 
 def test_of_two_ways_to_bound_the_sides_the_shorter_counts() -> None:
-    """Where hardly any record stays out, 1/a_0 bounds nothing that could be summed."""
+    """Where hardly any record stays out, 1/a_0 bounds nothing that could be summed; where few are drawn, it does."""
     mixture = mixture_of(factor(Fraction(1), 1 - Fraction(1, 2**40), 1, replaced=True))
     assert grid_for_mixture(mixture, Tilt(REMOVE, Fraction(1), Fraction(0))).size <= MOST_NODES
+    rare = mixture_of(factor(Fraction(1), Fraction(1, 2**60), 1, replaced=True))
+    (_, _, grown), _ = _sides(rare, Fraction(1), adds=False)
+    assert 1 < grown < 1 + Fraction(1, 2**50)
+
+
+def test_the_farthest_nodes_and_no_more_nodes_than_have_a_price() -> None:
+    narrow, wide = (mixture_of(factor(shift, TENTH, 1, replaced=False)) for shift in (Fraction(1, 4), Fraction(1)))
+    farthest = Tilt(REMOVE, Fraction(8185), Fraction(0))
+    (far, _, _), (farther, _, _) = (next(_sides(narrow, Fraction(c), adds=False)) for c in (8185, 8188))
+    assert far == 4096 < farther
+    assert grid_for_mixture(narrow, farthest).size <= MOST_NODES
+    for mixture, tilt in (
+        (narrow, farthest._replace(real_part=Fraction(8188))),
+        (wide, farthest._replace(real_part=Fraction(2046))),
+    ):
+        with pytest.raises(Refused, match="within the work budget"):
+            grid_for_mixture(mixture, tilt)
