@@ -9,7 +9,9 @@ import mpmath
 import pytest
 from mpmath import mp
 
+from certdp.verification.checker.approximate import symmetrised
 from certdp.verification.checker.approximate.factors import GAUSSIAN, LAPLACE, PURE, SYMMETRISED, TWO_RECORDS, Factor
+from certdp.verification.checker.approximate.normal_cells import mass_of_cell
 from certdp.verification.checker.approximate.symmetrised import (
     REACH,
     lost_beyond,
@@ -155,6 +157,21 @@ def test_releases_without_a_finite_pair_are_refused(of: Factor) -> None:
 
 
 def test_more_cells_and_more_releases_take_more_of_a_budget() -> None:
-    one = CASES[0]
-    assert price_of_symmetrised(one, 32) < price_of_symmetrised(one, 4096)
-    assert price_of_symmetrised(one, 32) < price_of_symmetrised(one._replace(together=1000), 32)
+    for cells, together in ((32, 1), (4096, 1), (32, 1000)):
+        price = price_of_symmetrised(CASES[0]._replace(together=together), cells)
+        assert price == 40_000_000 + 60_000 * (cells + together)
+
+
+def test_cells_of_normal_noise_lie_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of both laws, from their middle on; the width also tells when a series may end."""
+    seen: list[tuple[Fraction, Fraction]] = []
+
+    def watched(centre: Fraction, half: Fraction, moments: list[Interval], arithmetic: Arithmetic) -> Interval:
+        seen.append((centre - half, centre + half))
+        return mass_of_cell(centre, half, moments, arithmetic)
+
+    monkeypatch.setattr(symmetrised, "mass_of_cell", watched)
+    symmetrised_outcomes(factor(GAUSSIAN, Fraction(5, 7), Fraction(1, 3)), 34, FINE)
+    for moved, cells in ((Fraction(5, 14), seen[::2]), (Fraction(-5, 14), seen[1::2])):
+        assert [low for low, _ in cells] == [moved + Fraction(j, 1) for j in range(17)]
+        assert [high for _, high in cells] == [moved + Fraction(j + 1, 1) for j in range(17)]
