@@ -28,7 +28,7 @@ from certdp.verification.checker.approximate.mixtures import (
 from certdp.verification.checker.approximate.nodes import LEFT, MOST_NODES, NATS, Grid, Tilt, shift_of
 from certdp.verification.checker.intervals import Interval
 from certdp.verification.checker.verdict import Refused
-from tests.support.arb_moments import mixture_moment
+from tests.support.arb_moments import Changes, mixture_moment
 
 TENTH = Fraction(1, 10)
 
@@ -117,10 +117,11 @@ def test_what_is_added_loses_nothing_beyond_the_chance_that_all_stay_out() -> No
 
 def moment(of: Factor, c: Fraction, y: int, direction: str) -> Any:
     """M(c + iy), to 24 places of what is at least 1."""
-    k, q = of.change.records, of.rate
-    adds, chances = direction == ADD, [comb(k, j) * q**j * (1 - q) ** (k - j) for j in range(k + 1)]
+    k, q, shift = of.change.records, of.rate, shift_of(of)
+    mixture = [(comb(k, j) * q**j * (1 - q) ** (k - j), j * shift) for j in range(k + 1)]
+    change = Changes.REPLACED if of.change.replaced else Changes.ADDED if direction == ADD else Changes.REMOVED
     with ctx.workprec(256):
-        found = mixture_moment(chances, shift_of(of), c, y, adds=adds, replaced=of.change.replaced)
+        found = mixture_moment(mixture, change, c, y)
     assert found.rad() < 1e-24 * (1 + abs(found).mid())
     first, second = (mpmath.mpf(part.mid().str(40, radius=False)) for part in (found.real, found.imag))
     return first + mpmath.j * second
