@@ -41,6 +41,15 @@ _MOST_ROUGH = 4096
 
 
 @inlined
+def _top(centres: Floats, x: float) -> float:
+    """The largest exponent of a mixture's terms at x, over φ."""
+    top = -math.inf
+    for j in range(centres.size):
+        top = max(top, centres[j] * (x - 0.5 * centres[j]))
+    return top
+
+
+@inlined
 def _mixture(weights: Floats, centres: Floats, x: float) -> tuple[float, float, float]:
     """The logarithm of a mixture's density at x over φ, what is hidden of it, and the mean centre (step 1)."""
     top = -math.inf
@@ -72,9 +81,7 @@ def _mixture(weights: Floats, centres: Floats, x: float) -> tuple[float, float, 
 @inlined
 def _spread(weights: Floats, centres: Floats, x: float, mean: float, reach: float) -> tuple[float, float]:
     """E_x|J − m|^p·e^(|J − m|·reach) of the centres J about m, p = 2 and 3 (step 3)."""
-    top = -math.inf
-    for j in range(weights.size):
-        top = max(top, centres[j] * (x - 0.5 * centres[j]))
+    top = _top(centres, x)
     total = second = third = 0.0
     for j in range(weights.size):
         t = centres[j] * (x - 0.5 * centres[j]) - top
@@ -429,9 +436,7 @@ def _least(tilt: float, left: float, right: float, other: float, pull: float, u:
 @inlined
 def _biased(weights: Floats, centres: Floats, x: float) -> float:
     """E_x[J²]/E_x|J|, which does not fall as the mixture's centres are weighed towards the larger ones."""
-    top = -math.inf
-    for j in range(weights.size):
-        top = max(top, centres[j] * (x - 0.5 * centres[j]))
+    top = _top(centres, x)
     first = second = 0.0
     for j in range(weights.size):
         term = weights[j] * exp(max(centres[j] * (x - 0.5 * centres[j]) - top, -_LARGEST)) * abs(centres[j])

@@ -14,7 +14,7 @@ from .laplace import LaplacePair
 from .laws import DeltaLaw, PureLaw, RenyiLaw
 from .pair import Pair, Repeated, Sampled
 from .public_chance import PublicChance
-from .random_allocation import MOST_BATCHES, RandomAllocation, allocated
+from .random_allocation import MOST_BATCHES, RandomAllocation, allocated, blocks
 from .randomised_response import RandomisedResponsePair, RepeatedResponse
 from .renyi_curve import RenyiCurve
 from .shuffled import MOST_USERS, ShuffledPair
@@ -52,6 +52,7 @@ __all__ = [
     "ZeroConcentratedCurve",
     "admissible_variance",
     "allocated",
+    "blocks",
     "bounded_range_pair",
     "changed",
     "compose_pairs",

@@ -138,13 +138,24 @@ def allocated(base: Pair, batches: int, participations: int = 1) -> Pair:
     Raises:
         InvalidValue: outside these ranges.
     """
+    divided = blocks(batches, participations)
+    if divided == ((1, 1),):
+        return base
+    parts = [(base if size == 1 else RandomAllocation(base, size)).repeated(times) for size, times in divided]
+    return parts[0] if len(parts) == 1 else compose_pairs(parts)
+
+
+def blocks(batches: int, participations: int) -> tuple[tuple[int, int], ...]:
+    """Sizes of the blocks that the batches of an epoch are divided into, one a participation, and how many have each.
+
+    Raises:
+        InvalidValue: for more participations than batches, and less than one. InvalidType: for what is not whole.
+    """
     if whole("participations", participations, 1) > whole("batches", batches, 1):
         remedy = "A record enters no batch twice: have more batches, or fewer participations"
         raise InvalidValue("participations", participations, f"a whole number from 1 to batches = {batches}", remedy)
     size, longer = divmod(batches, participations)
-    blocks = [size + 1] * longer + [size] * (participations - longer)
-    parts = [base if block == 1 else RandomAllocation(base, block) for block in blocks]
-    return parts[0] if len(parts) == 1 else compose_pairs(parts)
+    return tuple(block for block in ((size + 1, longer), (size, participations - longer)) if block[1])
 
 
 def _at_most(law: RenyiLaw, order: Fraction, direction: Direction) -> Enclosure:

@@ -16,7 +16,7 @@ from ..derivation import NUMBER_OF_RECORDS, Assumption
 from ..enclosures import Enclosure
 from ..enclosures.arguments import whole
 from ..errors import InvalidValue
-from ..pairs import MOST_BATCHES, GaussianPair, Pair, allocated
+from ..pairs import MOST_BATCHES, GaussianPair, Pair, allocated, blocks
 from ..relations import ADD_REMOVE, REPLACE, ZERO_OUT, Change
 from .batches import in_any_order, two_records
 from .largest_of_batches import largest_of_batches
@@ -102,13 +102,7 @@ class Allocation(Epoch):
     def __attrs_post_init__(self) -> None:
         if whole("batches", self.batches, 1) > MOST_BATCHES:
             raise InvalidValue("batches", self.batches, f"a whole number from 1 to {MOST_BATCHES}")
-        if whole("participations", self.participations, 1) > self.batches:
-            raise InvalidValue(
-                "participations",
-                self.participations,
-                f"a whole number from 1 to batches = {self.batches}",
-                "A record enters no batch twice: have more batches, or fewer participations",
-            )
+        blocks(self.batches, self.participations)
 
     @property
     def number_of_batches(self) -> int:

@@ -1,7 +1,9 @@
-"""Moments of privacy losses in Arb, by its certified quadrature."""
+"""Moments of privacy losses in Arb, by its certified quadrature, and values along a line that are held against them."""
 
 from __future__ import annotations
 
+import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from enum import Enum, auto
 from fractions import Fraction
@@ -9,8 +11,36 @@ from typing import Any, TypeAlias
 
 from flint import acb, arb
 
+from certdp.accounting.loss_distribution.transforms import Line, Logarithms
 from certdp.accounting.relations import Direction
 from tests.support.arb_numbers import arb_of
+
+
+class Moments(ABC):
+    """The moments of a loss on a line c + iy."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def moment(self, y: float) -> acb:
+        """M(c + iy)."""
+
+    def ratio(self, y: float, centre: Fraction) -> acb:
+        """M(c + iy)·e^(−iym)/M(c)."""
+        turn = arb(y) * arb_of(centre)
+        return self.moment(y) / self.moment(0.0) * acb(turn.cos(), -turn.sin())
+
+
+def value_within_its_error(line: Line, of: Moments, y: float) -> tuple[float, float] | None:
+    """Size and error of what a line gives at y, whose error holds; None where it bounds |φ| alone, as it then does."""
+    values = Logarithms(y, 1)
+    line.add(1, values)
+    true, (size, phase, error) = of.ratio(y, line.centre), (values.size[0], values.phase[0], values.error[0])
+    if math.isinf(phase):
+        assert abs(true) <= arb(size + error).exp(), of
+        return None
+    assert abs((true / acb(arb(size), arb(phase)).exp()).log()) <= arb(error), of
+    return float(size), float(error)
 
 
 def sampled_gaussian_moment(rate: float, shift: float, direction: Direction, tilt: float, y: float) -> acb:

@@ -29,7 +29,7 @@ from ...accounting.expressions import ORDER, Constant, Expression, Symbol, Varia
 from ...accounting.expressions import Range as Side
 from ...accounting.expressions.suprema import supremum
 from ...accounting.notions import APPROXIMATE, Approximate
-from ...accounting.pairs import GaussianPair, LaplacePair, Pair, RandomisedResponsePair, bounded_range_pair
+from ...accounting.pairs import GaussianPair, LaplacePair, Pair, RandomisedResponsePair, blocks, bounded_range_pair
 from ...accounting.pairs.response_of_many import ResponseOfMany
 from ...accounting.pairs.rounded_normal import LatticeNoise
 from ...accounting.relations import ADD_REMOVE, REPLACE, Direction, Unit, contributions_of
@@ -950,11 +950,9 @@ def _in_blocks(batches: Json | None, samples: int) -> Iterator[tuple[Json | None
     if batches is None or "number" not in batches:
         yield batches, samples
         return
-    number, entered = batches["number"], batches.get("participations", 1)
-    size, longer = divmod(number, entered)
-    for block, count in ((size + 1, longer), (size, entered - longer)):
-        if count:
-            yield {**batches, "number": block}, samples // number * count
+    number = batches["number"]
+    for size, times in blocks(number, batches.get("participations", 1)):
+        yield {**batches, "number": size}, samples // number * times
 
 
 def _together(law: _Law, batches: Json, change: Changed) -> _Law:
