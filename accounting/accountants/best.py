@@ -78,8 +78,9 @@ class _Inquiry:
 class BestAccountant(Accountant):
     """Asks several accountants; the smallest upper end wins, and the largest proven lower end stands beside it.
 
-    All bounds are about the same number, so any two of them hold together. Where a lossless accountant comes within
-    2^-20 of what the pairs lose, which nobody can undercut, the others are asked only when the comparison is looked at;
+    All bounds are about the same number, so any two of them hold together. Where a lossless accountant comes as near to
+    what the pairs lose, which nobody can undercut, as these call settled (2^-20, or 2^-10 for very many different
+    steps), the others are asked only when the comparison is looked at;
     so is one of which it is known sooner that its bound is larger than a lossless accountant's.
 
     Attributes:

@@ -20,9 +20,6 @@ Law: TypeAlias = Callable[[Pair], Enclosure | None]
 """What a pair loses, the worse direction; None where the pair does not say."""
 
 
-_SHARP = Fraction(1, 2**20)
-
-
 @final
 @frozen
 class Bounds:
@@ -31,7 +28,7 @@ class Bounds:
     Attributes:
         enclosure: its upper end is proven.
         two_sided: whether its lower end is, too.
-        sharp: whether the upper end is within 2^-20, relatively, of what the bounding pairs lose.
+        sharp: whether the upper end is so near, relatively, to what the bounding pairs lose that nothing else is asked.
     """
 
     enclosure: Enclosure
@@ -61,7 +58,7 @@ class WorstPairs:
                 return None
             found[pair] = value
         most = largest(found.values())
-        sharp = most.width <= _SHARP * most.upper
+        sharp = most.width <= max(pair.settled_within for pair in found) * most.upper
         # a pair that is reached, too, is asked once
         answers = (found[pair] if pair in found else law(pair) for pair in self.reached)
         least = [value for value in answers if value is not None]

@@ -12,6 +12,7 @@ from .gaussian import GaussianPair, SampledGaussian
 from .gaussian_group import GaussianGroup
 from .laplace import LaplacePair
 from .laws import DeltaLaw, PureLaw, RenyiLaw
+from .many_gaussian_steps import ManyGaussianSteps
 from .pair import Pair, Repeated, Sampled
 from .public_chance import PublicChance
 from .random_allocation import MOST_BATCHES, RandomAllocation, allocated, blocks
@@ -36,6 +37,7 @@ __all__ = [
     "GaussianGroup",
     "GaussianPair",
     "LaplacePair",
+    "ManyGaussianSteps",
     "Pair",
     "PublicChance",
     "PureLaw",

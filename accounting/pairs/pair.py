@@ -94,6 +94,11 @@ class Pair:
         return False
 
     @property
+    def settled_within(self) -> Fraction:
+        """How near an upper end, relatively, is to be to what is lost, that no other notion is asked for a smaller."""
+        return Fraction(1, 2**20)
+
+    @property
     def directions(self) -> tuple[Direction, ...]:
         """Where the larger δ(ε), ε ≥ 0, and τ(α) are to be looked for: one, where the other is never above it."""
         return (Direction.REMOVE,) if self.symmetric else tuple(Direction)

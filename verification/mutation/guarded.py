@@ -161,7 +161,30 @@ RULES = (
         (),
         ("accounting/loss_distribution/test_mixture_transforms.py",),
     ),
-    Rule("accounting.loss_distribution.*", ("accounting/loss-distribution",), ("accounting/loss_distribution",)),
+    *(
+        Rule(
+            f"accounting.loss_distribution.{name}", ("accounting/loss-distribution",), ("accounting/loss_distribution",)
+        )
+        for name in (
+            "cells",
+            "combined",
+            "families",
+            "growing",
+            "inversion",
+            "lattice",
+            "lattice_plans",
+            "lattice_sums",
+            "mean_ratios",
+            "mixed_transforms",
+            "profile",
+            "single_losses",
+            "transforms",
+        )
+    ),
+    *(
+        Rule(f"accounting.loss_distribution.{name}", (), ("accounting/loss_distribution/test_interpolated_steps.py",))
+        for name in ("interpolated_steps", "step_boxes", "step_remainders")
+    ),
     Rule(
         "accounting.individual.*", ("accounting/individual-*",), ("accounting/individual", "records/test_statistics.py")
     ),

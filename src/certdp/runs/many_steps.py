@@ -21,13 +21,15 @@ from ..accounting.enclosures import DEFAULT_PRECISION, Enclosure
 from ..accounting.enclosures.arguments import whole
 from ..accounting.errors import InvalidType, InvalidValue
 from ..accounting.exact import Floats, python_int
-from ..accounting.pairs import GaussianPair, LaplacePair, Pair, compose_pairs
+from ..accounting.pairs import GaussianPair, LaplacePair, ManyGaussianSteps, Pair, compose_pairs
 from ..accounting.provenance import Payment, Public
 from ..accounting.relations import ADD_REMOVE, RECORD, Change
 from .run import Run
 
 _LEAST_NOISE, _MOST_NOISE = 1e-300, 1e300
 _NOTHING, _MOST_SHIFT = 1e-150, 1e3
+_MOST_NODES, _STEPS_OF_NODE = 1024, 4
+_MOST_COMPARED = 1 << 14
 _MARGIN = 2.0**-50  # squares and their sum are each off by at most 2^-53, relatively
 
 
@@ -40,11 +42,13 @@ class ManySteps(Run):
         noise_multipliers: noise over the bound on what one record contributes, 1e-300 to 1e300. One for all, or one
             each.
         groups: into how many kinds of steps the run is put together, where it has more different ones; at least 1.
-            More bring the two ends closer and take longer, in proportion.
+            More bring the two ends closer and take longer, in proportion. Where the moments of Gaussian steps tell
+            more, they are asked for instead.
         precision: working precision of proofs, in bits.
 
     Guarantees: the upper end of an answer holds for the steps as they are, under add/remove: each group counts with its
-    largest rate and its least noise. The lower end is one of the steps as they are, too.
+    largest rate and its least noise, and what interpolated moments hide is part of their ends. The lower end is one of
+    the steps as they are, too.
 
     Raises:
         InvalidValue: for no steps, numbers out of range or not finite, and other numbers of rates than of noise
@@ -163,7 +167,7 @@ class GaussianSteps(ManySteps):
         """Steps that see everybody are one, with the root of the summed squares of their shifts."""
         always = rates == 1.0
         if not np.any(always):
-            return super()._together(rates, lower, upper)
+            return self._interpolated(rates, lower, upper) or super()._together(rates, lower, upper)
         ones = [
             GaussianPair(_root_of_squares(ends[always], way, self.precision))
             for ends, way in ((upper, 1 + _MARGIN), (lower, 1 - _MARGIN))
@@ -174,11 +178,36 @@ class GaussianSteps(ManySteps):
         high, low = (compose_pairs(both) for both in zip(others, ones, strict=True))
         return high, low
 
+    def _interpolated(self, rates: Floats, lower: Floats, upper: Floats) -> tuple[Pair, Pair] | None:
+        """The steps as they are; None where they are no more different than groups, or their moments do not tell."""
+        some = slice(None, None, -(-rates.size // _MOST_COMPARED)) if rates.size else slice(0)
+        if np.unique(rates[some] + 1j * upper[some]).size <= self.groups:
+            return None
+        nodes = min(_MOST_NODES, rates.size // _STEPS_OF_NODE)
+        above, below = (_Grouped(self, rates, lower, upper, above) for above in (True, False))
+        return ManyGaussianSteps.between(rates, upper, nodes=nodes, above=above, below=below)
+
     @staticmethod
     def _sizes(rates: Floats, shifts: Floats) -> Floats:
         square = np.clip(shifts, _NOTHING, _MOST_SHIFT) ** 2
         logarithms: Floats = 2 * np.log(rates) + square + np.log(-np.expm1(-square))
         return logarithms
+
+
+@final
+@frozen(eq=False)
+class _Grouped:
+    """Makes the pair of groups above some steps of a run, or below them; a value, so that answers can be pickled."""
+
+    run: GaussianSteps
+    rates: Floats
+    lower: Floats
+    upper: Floats
+    above: bool
+
+    def __call__(self) -> Pair:
+        high, low = ManySteps._together(self.run, self.rates, self.lower, self.upper)
+        return high if self.above else low
 
 
 @final
