@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from certdp.accounting.enclosures import Enclosure
-from certdp.accounting.loss_distribution.profile import ANSWER
+from certdp.accounting.loss_distribution.profile import ANSWER, KeptContours
 from certdp.accounting.pairs import GaussianPair, ManyGaussianSteps, Pair, many_gaussian_steps
 from certdp.accounting.relations import Direction
 
@@ -50,7 +50,7 @@ def test_groups_answer_where_moments_do_not_tell(monkeypatch: pytest.MonkeyPatch
     assert above.delta is not None
     monkeypatch.setattr(many_gaussian_steps, "delta_by_transforms", lambda *_: None)
     monkeypatch.setattr(many_gaussian_steps, "epsilon_by_transforms", lambda *_: None)
-    monkeypatch.setattr(many_gaussian_steps.KeptContours, "delta", lambda *_: None)
+    monkeypatch.setattr(KeptContours, "delta", lambda *_: None)
     for direction in Direction:
         theirs = above.delta(level, direction)
         assert pair.delta(level, direction) == theirs == pair.profile(direction, ANSWER)(level)
