@@ -30,6 +30,8 @@ _LEAST_NOISE, _MOST_NOISE = 1e-300, 1e300
 _NOTHING, _MOST_SHIFT = 1e-150, 1e3
 _MOST_NODES, _STEPS_OF_NODE = 1024, 4
 _MOST_COMPARED = 1 << 14
+_ALIKE = 2.0**-17
+"""Of logarithms of rates or shifts, over groups: below, these hide less than interpolation does."""
 _MARGIN = 2.0**-50  # squares and their sum are each off by at most 2^-53, relatively
 
 
@@ -179,9 +181,11 @@ class GaussianSteps(ManySteps):
         return high, low
 
     def _interpolated(self, rates: Floats, lower: Floats, upper: Floats) -> tuple[Pair, Pair] | None:
-        """The steps as they are; None where they are no more different than groups, or their moments do not tell."""
+        """The steps as they are; None where groups tell more, or their moments do not tell."""
         some = slice(None, None, -(-rates.size // _MOST_COMPARED)) if rates.size else slice(0)
         if np.unique(rates[some] + 1j * upper[some]).size <= self.groups:
+            return None
+        if max(np.ptp(np.log(rates)), np.ptp(np.log(upper))) <= self.groups * _ALIKE:
             return None
         nodes = min(_MOST_NODES, rates.size // _STEPS_OF_NODE)
         above, below = (_Grouped(self, rates, lower, upper, above) for above in (True, False))
