@@ -8,15 +8,15 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from attrs import frozen
+from attrs import evolve, frozen
 from flint import acb, arb, ctx
 
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.exact import Floats
-from certdp.accounting.loss_distribution.interpolated_steps import InterpolatedTransform
+from certdp.accounting.loss_distribution.interpolated_steps import InterpolatedTransform, _InterpolatedLine
 from certdp.accounting.loss_distribution.inversion import delta_by_transforms, epsilon_by_transforms
 from certdp.accounting.loss_distribution.step_boxes import Box, InterpolatedSteps, Tail, _binned, _matters
-from certdp.accounting.loss_distribution.step_remainders import MOST_RATES, Cells, Region, Remainder
+from certdp.accounting.loss_distribution.step_remainders import MOST_RATES, UNIT, Cells, Region, Remainder, lebesgue
 from certdp.accounting.loss_distribution.transforms import Line, Logarithms, SampledGaussianTransform
 from certdp.accounting.relations import Direction
 from tests.support.arb_moments import sampled_gaussian_moment
@@ -98,6 +98,36 @@ def test_expectations_are_bounded_in_the_whole_region() -> None:
                 assert _mean(rate, square, order - 2, 2, 0, over=0) <= found.second
 
 
+def test_what_lies_beyond_the_cells_is_bounded() -> None:
+    """Most of the mass, where cells end soon."""
+    region, order = Region(0.002, 0.002, 0.6, 0.6, 1), 2.0
+    whole = Cells.of(region, order, 2 * MOST_RATES)
+    ends = whole.logarithms / whole.shift + whole.shift / 2
+    count = int(np.searchsorted(ends, order * whole.shift + 0.1)) + 1
+    cells = evolve(whole, last=float(ends[count - 1]), logarithms=whole.logarithms[:count], masses=whole.masses[:count])
+    for k, found in enumerate(cells.ratios(MOST_RATES)):
+        assert _mean(0.002, 0.6, order, k, 0) <= found
+    for m, found in enumerate(cells.shares(MOST_RATES)):
+        assert _mean(0.002, 0.6, order, 0, m) <= found
+
+
+def test_the_constant_of_lebesgue_is_bounded() -> None:
+    at = np.cos(np.linspace(0.0, math.pi, 20_001))
+    for count in range(1, 13):
+        nodes = np.cos((2 * np.arange(count) + 1) * math.pi / (2 * count))
+        others = [np.delete(nodes, j) for j in range(count)]
+        each = [np.prod([(at - x) / (nodes[j] - x) for x in others[j]], axis=0) for j in range(count)]
+        most = float(np.max(np.sum(np.abs(each), axis=0))) if count > 1 else 1.0
+        assert most * (1 - 1e-9) <= lebesgue(count) < 1.6 * most
+
+
+def test_weights_of_one_step_are_rounded_too() -> None:
+    """Within 200 units each, of |F|, on the exact interpolant of a step that is a node."""
+    region = Region(0.004, 0.004, 0.49, 0.49, 1)
+    hidden = float(Remainder.of(region, 2.0).at(np.zeros(1), (1, 1))[0])
+    assert hidden >= 2 * 200 * UNIT * math.log1p(0.004**2 * math.expm1(0.49))
+
+
 def _mean(rate: float, square: float, order: float, k: int, m: int, over: int = 1) -> float:
     """E[(|R − 1|/B^over)^k·(qR/B)^m·B^order] by a sum of many terms, less what its step may add."""
     x = np.linspace(-14.0, 14.0 + 8 * max(order, 1.0) * math.sqrt(square), 1 << 13)
@@ -125,15 +155,57 @@ def test_the_line_encloses_moments_and_ratios() -> None:
         moment = line.log_moment
         assert moment is not None
         assert arb_of(moment.lower) <= start.real <= arb_of(moment.upper)
-        for y in (case.y, 4 * case.y):
-            here = Logarithms(y, 1)
-            line.add(1, here)
+        here = Logarithms(case.y, 4)
+        line.add(1, here)
+        for at in (0, 3):
+            y = (at + 1) * case.y
             true = case.sum_of_steps(y) * 40 - start - acb(0, 1) * arb(y) * arb_of(line.centre)
-            known = math.isfinite(here.phase[0])
+            known = math.isfinite(here.phase[at])
             if known:
-                assert abs(true - acb(float(here.size[0]), float(here.phase[0]))) <= arb(float(here.error[0]) * 1.5)
+                assert abs(true - acb(float(here.size[at]), float(here.phase[at]))) <= arb(float(here.error[at]) * 1.5)
             else:
-                assert true.real <= arb(float(here.size[0] + here.error[0]))
+                assert true.real <= arb(float(here.size[at] + here.error[at]))
+
+
+@frozen(eq=False)
+class Known(Line):
+    """A node whose logarithms are the same everywhere."""
+
+    log_moment = Enclosure.of(0)
+    centre = Fraction(0)
+    nodes = 1
+    size: float
+    phase: float
+    error: float
+
+    def add(self, times: int, to: Logarithms) -> None:
+        to.size += times * self.size
+        to.phase += times * self.phase
+        to.error += times * self.error
+
+    def estimate(self, y: float) -> float:
+        return 0.0
+
+    def tail(self, y: float, wanted: float) -> float:
+        return 0.0
+
+
+def test_sums_hide_what_their_nodes_do_and_their_own_rounding() -> None:
+    """The weights count in both, and so does what is in the sums already."""
+    case = next(cases(2, 1, largest=0.5))
+    _, line = lined(case)
+    assert isinstance(line, _InterpolatedLine)
+    weights, parts = (40.0, -3.0), (Known(-0.5, 0.25, 1e-3), Known(-0.25, 0.5, 2e-3))
+    object.__setattr__(line, "parts", tuple(zip(weights, parts, strict=True)))
+    before, after = Logarithms(case.y / 64, 3), Logarithms(case.y / 64, 3)
+    line.add(1, before)
+    assert before.phase == pytest.approx([40 * 0.25 - 3 * 0.5] * 3)
+    assert before.size == pytest.approx([-40 * 0.5 + 3 * 0.25] * 3)
+    assert np.all(before.error >= 40 * 1e-3 + 3 * 2e-3)
+    after.size += 1e12
+    after.phase += 1e12
+    line.add(1, after)
+    assert np.all(after.error - before.error >= 2 * 1e12 * UNIT)
 
 
 def test_tails_bound_the_ratio() -> None:
