@@ -171,12 +171,21 @@ def test_the_line_encloses_moments_and_ratios() -> None:
 class Known(Line):
     """A node whose logarithms are the same everywhere."""
 
-    log_moment = Enclosure.of(0)
-    centre = Fraction(0)
-    nodes = 1
     size: float
     phase: float
     error: float
+
+    @property
+    def log_moment(self) -> Enclosure:
+        return Enclosure.of(0)
+
+    @property
+    def centre(self) -> Fraction:
+        return Fraction(0)
+
+    @property
+    def nodes(self) -> int:
+        return 1
 
     def add(self, times: int, to: Logarithms) -> None:
         to.size += times * self.size
