@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -36,20 +38,52 @@ def test_cells_of_the_largest_sum_tell_no_more_than_it_does(shift: float, batche
             assert found >= truth - 0.01
 
 
+CELLS = 160
+BLUR = mpf(2) ** -60
+
+
+def masses(shift: float, batches: int) -> tuple[list[mpf], list[mpf]]:
+    """Of all cells with the record and without, with the cells' ends written out anew."""
+    width = (mpf(2 * shift) + 14) / (CELLS - 2)
+    ends = [-7 + width * k for k in range(CELLS - 1)]
+    below = [
+        [mpf(0), *(ncdf(end - move) * ncdf(end) ** (batches - 1) for end in ends), mpf(1)]
+        for move in (2 * shift, shift)
+    ]
+    with_record, without = ([high - low for low, high in pairwise(row)] for row in below)
+    return with_record, without
+
+
+def off(table: Sequence[Fraction], exact: Sequence[mpf]) -> mpf:
+    """How far a table is from the blurred masses."""
+    blurred = (mass * (1 - BLUR) + BLUR / CELLS for mass in exact)
+    return max(abs(mpf(told.numerator) / told.denominator - mass) for told, mass in zip(table, blurred, strict=True))
+
+
 @pytest.mark.parametrize(("shift", "batches"), [(0.25, 2), (1.0, 100), (3.0, 20)])
 def test_tables_are_within_their_blur_of_the_cells(shift: float, batches: int) -> None:
-    """Against mpmath at 400 bits, with the cells' ends written out anew: within 2^-180 of the blurred masses."""
+    """Against mpmath at 400 bits: within 2^-180 of the blurred masses."""
     pair = largest_of_batches(Enclosure.of(shift), batches)
-    cells = len(pair.present)
     with mp.workprec(400):
-        width = (mpf(2 * shift) + 14) / (cells - 2)
-        ends = [-7 + width * k for k in range(cells - 1)]
-        blur = mpf(2) ** -60
-        for table, move in ((pair.present, 2 * shift), (pair.absent, shift)):
-            below = [mpf(0), *(ncdf(c - move) * ncdf(c) ** (batches - 1) for c in ends), mpf(1)]
-            for k, mass in enumerate(table):
-                exact = (below[k + 1] - below[k]) * (1 - blur) + blur / cells
-                assert abs(mpf(mass.numerator) / mass.denominator - exact) < mpf(2) ** -180
+        for table, exact in zip((pair.present, pair.absent), masses(shift, batches), strict=True):
+            assert off(table, exact) < mpf(2) ** -180
+
+
+def test_no_tables_are_told_that_a_nearby_blur_may_not_give() -> None:
+    """Against mpmath at 800 bits: rows of a blur lose at most 2·off/apart, and have blur/cells everywhere."""
+    told = []
+    with mp.workprec(800):
+        for exponent in range(-136, -108, 4):
+            pair = largest_of_batches(Enclosure.of(2.0**exponent), 2)
+            told.append(len(pair.present) == CELLS)
+            if told[-1]:
+                first, second = masses(2.0**exponent, 2)
+                middle = max(range(CELLS), key=lambda k: first[k] + second[k])
+                apart = max(abs(first[middle] * second[k] - first[k] * second[middle]) for k in range(CELLS))
+                wrong = max(off(pair.present, first), off(pair.absent, second))
+                assert 2 * wrong / apart <= BLUR / CELLS
+    assert not told[0]
+    assert told[-1]
 
 
 def test_a_record_that_adds_nothing_is_not_told_apart() -> None:
