@@ -1036,8 +1036,14 @@ def true_of_an_author(genuine: Body, altered: Body) -> bool:
 
 def layers(part: Body) -> list[Body]:
     """A part as it is about the records of each stratum, or as it is."""
-    each = ("rate", "rounding", "cover")
+    each = ("rate", "rounding", "cover", "largest")
     return [{**part, **{key: one[key] for key in each}, "strata": 0} for one in part.get("strata", ())] or [part]
+
+
+def lies_in(part: Body, point: dict[str, Any]) -> bool:
+    """Whether a record has a norm that its stratum admits."""
+    largest = part.get("largest")
+    return largest is None or point[f"norm {part['sampler']['options']['norm']}"] <= number(largest)
 
 
 def layers_of_both(genuine: Body, altered: Body) -> Iterator[tuple[Body, Body]]:
@@ -1705,9 +1711,12 @@ def within_the_genuine_cover(genuine: Body, altered: Body) -> bool:
     for old, new in pairs:
         if new["steps"] > old["steps"] or (new["weighted"], new["resample"]) != (old["weighted"], old["resample"]):
             return False
-        for point in records_of(domain, orders([new["rate"], new["loss"]["parameter"]]) | orders(old["cover"])):
+        used = orders([new["rate"], new["loss"]["parameter"]]) | orders(old["cover"])
+        if new.get("largest"):
+            used |= {new["sampler"]["options"]["norm"]}
+        for point in records_of(domain, used):
             cell, rate = cell_of(old["cover"], point), value(new["rate"], point)
-            if not rate:
+            if not rate or not lies_in(new, point):
                 continue  # such a record is never drawn
             point["weight"] = 1 / rate if new["weighted"] else 1
             if rate > number(cell["rate"]) or not within_cell(old["loss"], new["loss"], cell["parameter"], point):
