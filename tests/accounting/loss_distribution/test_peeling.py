@@ -119,7 +119,7 @@ def bracket(rate: float, shift: float, times: int, epsilon: float, spacing: floa
     ("rate", "shift", "epsilon", "spacing", "top"),
     [
         pytest.param("1e-4", "1", 0.13, 1e-4, 1.2, marks=pytest.mark.soundness),
-        ("1e-4", "2", 6.4, 2e-3, 16.0),
+        pytest.param("1e-4", "2", 6.4, 2e-3, 16.0, marks=pytest.mark.slow),
         pytest.param("1e-2", "1", 3.3, 1e-3, 12.0, marks=pytest.mark.slow),
     ],
 )

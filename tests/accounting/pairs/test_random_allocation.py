@@ -29,6 +29,7 @@ from certdp.accounting.pairs import (
 )
 from certdp.accounting.pairs.random_allocation import RandomAllocation
 from certdp.accounting.relations import Direction
+from tests.support.cases import examples
 
 of = Enclosure.of
 
@@ -270,6 +271,7 @@ def test_epochs_compose_on_the_lattice(direction: Direction) -> None:
 
 
 @pytest.mark.slow
+@examples(16)
 @given(st.integers(2, 40), st.sampled_from(["0.3", "1", "2.5"]), st.sampled_from(list(Direction)))
 def test_more_batches_lose_less_and_never_more_than_one(batches: int, shift: str, direction: Direction) -> None:
     base = GaussianPair(of(shift))
