@@ -946,11 +946,16 @@ def smaller_groups(genuine: Body, altered: Body) -> bool:
 
 
 def no_other_takes_its_place(genuine: Body, altered: Body) -> bool:
-    """Whoever replaces a record knows at least what removing it tells, and of a Poisson sample zeroing it is that."""
+    """Whoever replaces a record knows at least what removing it tells, and of a Poisson sample zeroing it is that.
+
+    From a batch of a fixed size another record is absent, whichever of the two: one pair is about both.
+    """
     kept = {"parts": altered["parts"], "claim": {**altered["claim"], "relation": ""}}
     same = kept == {"parts": genuine["parts"], "claim": {**genuine["claim"], "relation": ""}}
     declared = {part["loss"]["relation"] for part in altered["parts"]}
-    return same and declared == {"add-remove"} and altered["claim"]["relation"] != "replace"
+    fixed = {part["sampler"]["name"] for part in altered["parts"]} == {"fixed-batches"}
+    relations = [body["claim"]["relation"] for body in (genuine, altered)]
+    return same and declared == {"add-remove"} and (relations[1] != "replace" or (fixed and relations[0] == "zero-out"))
 
 
 def fewer_contributions(genuine: Body, altered: Body) -> bool:
