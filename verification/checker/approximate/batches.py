@@ -75,7 +75,7 @@ class Case(NamedTuple):
 def in_blocks(factor: Factor, change: Change) -> Iterator[tuple[Factor, Change]]:
     """Divide an epoch's batches into blocks, one batch of each of which a record enters; others stay as they are."""
     batches = change.batches
-    if batches is None or batches.number is None or batches.participations == 1:
+    if batches is None or batches.number is None:
         yield factor, change
         return
     size, longer = divmod(batches.number, batches.participations)

@@ -105,6 +105,7 @@ def test_coefficients_are_the_matrix_that_they_stand_for(numbers: Any, more: int
     full = matrix_of(short, steps)
     long["rows"] = [list(map(str, row[: at + 1])) for at, row in enumerate(full)]
     found, other = moved(short, steps, Budget()), moved(long, steps, Budget())
+    assert found == Moved(found.square, 1, Fraction(1))
     assert found.square >= farthest(full, times, apart)
     if numbers[-1] >= 0 and numbers == sorted(numbers, reverse=True):
         assert found.square == farthest(full, times, apart)
@@ -169,6 +170,8 @@ def test_products_of_columns_are_kept_as_far_as_rows_reach_and_paid_for() -> Non
 @pytest.mark.parametrize(
     ("count", "paid"),
     [
+        (lambda budget: module._of_lags([1, -1], 7, budget), 1_000 * (2 * 4 + 7)),
+        (lambda budget: module._of_lags([1, -1], 3, budget), 1_000 * (2 * 3 + 3)),
         (lambda budget: module._of_every_way([[1], [1]], 1, 1, budget), 1_000 * (1 + 2)),
         (lambda budget: module._of_later_steps([[1]] * 3, 2, 1, budget), 1_000 * 3 + 60 * 3 * 2),
         (lambda budget: module._most_with([4, 1, 1, 1], 2, 1, budget), 60 * 4 * 2),
