@@ -128,6 +128,8 @@ def require_same(parameter: str, found: Protection, wanted: Protection, whose: s
     Raises:
         InvalidValue: about parameter.relation or parameter.unit.
     """
-    for name, one, other in zip(("relation", "unit"), found, wanted, strict=True):
-        if one != other:
-            raise InvalidValue(f"{parameter}.{name}", one, f"{other!r}, as {whose}", remedy)
+    (relation, unit), (other, theirs) = found, wanted
+    if relation != other:
+        raise InvalidValue(f"{parameter}.relation", relation.name, f"{other.name}, as {whose}", remedy)
+    if unit != theirs:
+        raise InvalidValue(f"{parameter}.unit", unit, f"{theirs!r}, as {whose}", remedy)

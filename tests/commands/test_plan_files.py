@@ -12,17 +12,25 @@ import pytest
 from certdp.accounting.errors import CertdpError, InvalidValue
 from certdp.accounting.norms import Norm
 from certdp.accounting.provenance import Public
+from certdp.accounting.relations import RELATIONS, ZERO_OUT, User
 from certdp.accounting.sampling.domains import NormBall
 from certdp.accounting.sampling.releases import ResampleEach, SampleOnce
-from certdp.commands.plan_files import plan_from_file
+from certdp.accounting.selection import PoissonRepetitions
+from certdp.commands.plan_files import plan_from_file, stated_plan
+from certdp.commands.requests import Admission
 from certdp.mechanisms.count import Count
 from certdp.mechanisms.gaussian_sum import GaussianSum
 from certdp.mechanisms.laplace_sum import LaplaceSum
+from certdp.runs.allocated import AllocatedRun
 from certdp.runs.plan import Plan
 from certdp.runs.sampled import SampledRun
+from certdp.runs.selected import SelectedRun
+from certdp.runs.stratified import StratifiedRun
 from certdp.samplers.full import Full
 from certdp.samplers.importance import Importance
 from certdp.samplers.poisson import Poisson
+from certdp.samplers.random_allocation import RandomAllocation
+from certdp.samplers.strata import Strata
 
 EXAMPLE = """
 [domain]
@@ -111,6 +119,55 @@ def test_the_norm_is_that_of_the_parts_or_as_stated(write: Write) -> None:
     assert plan_from_file(write(count)).domain is None
 
 
+NOISY = '[[release]]\nmechanism="gaussian-sum"\noption.noise_multiplier=2\n'
+DRAWN = f'{NOISY}sampler="poisson"\noption.rate=0.01\n'
+ALLOCATED = f'{NOISY}sampler="random-allocation"\noption.batches=4\nsteps=2\nresample="each"\n'
+SHUFFLED = f'{NOISY}sampler="shuffled-batches"\noption.batch_size=2\noption.data_size=8\n'
+STRATA = f'{NOISY}sampler="strata"\noption.rates="a:0.1,b:0.2"\n'
+BEST = f'{DRAWN}repetitions={{law="poisson", mean=3}}\n'
+MULTIPLIER = Public(2)
+
+
+def test_epochs_strata_and_the_best_of_several_runs_are_parts(write: Write) -> None:
+    mechanism = GaussianSum(noise_multiplier=MULTIPLIER)
+    drawn = SampledRun(mechanism=mechanism, sampler=Poisson(rate=Public("0.01")))
+    assert plan_from_file(write(ALLOCATED + STRATA + BEST)) == Plan(
+        [
+            AllocatedRun(mechanism=mechanism, sampler=RandomAllocation(batches=Public(4)), epochs=2),
+            StratifiedRun(mechanism=mechanism, sampler=Strata(rates=Public({"a": "0.1", "b": "0.2"}))),
+            SelectedRun(base=drawn, repetitions=PoissonRepetitions(mean=Public(3))),
+        ]
+    )
+
+
+def test_strata_of_norms_are_within_the_domain_of_all_parts(write: Write) -> None:
+    strata = (
+        '[[release]]\nmechanism="gaussian-sum"\nsampler="norm-strata"\noption={scale=2, bounds="1", rates="0.1,0.2"}\n'
+    )
+    plan = plan_from_file(write(f"[domain]\nradius=2\n{strata}"))
+    assert plan.domain == NormBall(norm=Norm.L2, radius=Public(2))
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_the_change_of_the_data_goes_to_every_part(write: Write, relation: str) -> None:
+    plan = stated_plan(write(DRAWN + BEST + STRATA), Admission(), relation=relation).plan
+    assert {part.relation.name for part in plan.parts} == {relation}
+    assert len({str(part.pairs.bounding) for part in plan.parts}) == 3
+
+
+def test_parts_with_no_common_change_of_their_own_have_one_that_is_asked_about(write: Write) -> None:
+    path = write(DRAWN + SHUFFLED)
+    with pytest.raises(InvalidValue, match=r"parts\[1\]\.relation: got zero-out; admissible: add-remove") as refused:
+        plan_from_file(path)
+    assert "--relation" in str(refused.value)
+    assert stated_plan(path, Admission(), relation="zero-out").plan.relation == ZERO_OUT
+
+
+def test_users_are_in_every_part(write: Write) -> None:
+    plan = stated_plan(write(DRAWN + BEST), Admission(), contributions=2).plan
+    assert plan.unit == User(contributions=2)
+
+
 RELEASE = '[[release]]\nmechanism="laplace-sum"\nsampler="poisson"\n'
 GOOD = f"{RELEASE}option={{scale=1, rate=0.5}}\n"
 DOMAIN = "[domain]\nradius=1\n"
@@ -150,6 +207,12 @@ DOMAIN = "[domain]\nradius=1\n"
         (f"[domain]\nradius=1\nnorm=0.5\n{GOOD}", "domain.norm", ""),
         (f'[domain]\nradius=1\ndimension="x"\n{GOOD}', "domain.dimension", "whole number"),
         ("[domain\n", "plan", "syntax"),
+        (ALLOCATED.replace("each", "once"), "release[1].resample", "Each epoch draws its batches afresh"),
+        (f'{STRATA}repetitions={{law="poisson", mean=3}}\n', "release[1].repetitions", "without strata"),
+        (f'unit="element"\n{DRAWN}{ALLOCATED}', "release[2].unit", "record, with sampler random-allocation"),
+        (f'unit="element"\n{STRATA}', "release[1].unit", "record, with sampler strata"),
+        (ALLOCATED.replace("4", "0"), "release[1].batches", "a whole number ≥ 1"),
+        (SHUFFLED.replace("8", "7"), "release[1].batch_size", "divisor"),
     ],
 )
 def test_refusals_name_the_entry(write: Write, text: str, parameter: str, words: str) -> None:
@@ -157,6 +220,24 @@ def test_refusals_name_the_entry(write: Write, text: str, parameter: str, words:
         plan_from_file(write(text))
     assert refused.value.parameter == parameter
     assert words in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "relation", "contributions", "parameter"),
+    [
+        (DRAWN, "swap", None, "relation"),
+        (DRAWN + ALLOCATED, "replace", None, "release[2].relation"),
+        (ALLOCATED, None, 2, "release[1].contributions"),
+        (DRAWN, None, 65, "release[1].unit"),
+        ('[[release]]\nmechanism="laplace-sum"\nsampler="shuffled-batches"\n', "replace", None, "release[1].scale"),
+    ],
+)
+def test_what_no_theorem_covers_is_refused_by_its_part(
+    write: Write, text: str, relation: str | None, contributions: int | None, parameter: str
+) -> None:
+    with pytest.raises(InvalidValue) as refused:
+        stated_plan(write(text), Admission(), relation=relation, contributions=contributions)
+    assert refused.value.parameter == parameter
 
 
 def test_unreadable_files(tmp_path: Path) -> None:
@@ -193,7 +274,8 @@ class TestCommands:
         path = write(SMALL)
         data = certdp("epsilon", "--plan", path, "--json").json
         assert data["epsilon"] == [0.5, 0.5]
-        part = {"mechanism": "count", "sampler": "full", "resample": "each", "steps": 1}
+        alone = {"repetitions": None, "strategy": None}
+        part = {"mechanism": "count", "sampler": "full", "resample": "each", "steps": 1, **alone}
         assert data["plan"] == {"file": str(path), "releases": [part, part]}
         assert (data["mechanism"], data["sampler"], data["steps"]) == (None, None, None)
         assert {"name": "part 2", "value": "count (scale=4) · full · 1 release"} in data["assumptions"]
@@ -218,6 +300,14 @@ class TestCommands:
     ) -> None:
         error = refusal("epsilon", "--plan", write(SMALL), *others)
         assert (error["parameter"], error["admissible"]) == (parameter, "nothing, beside a plan")
+
+    def test_each_part_is_told_as_it_is_drawn(self, write: Write, certdp: Any) -> None:
+        path = write(
+            ALLOCATED + BEST.replace("poisson", "fixed", 2).replace("fixed", "poisson", 1).replace("mean", "times")
+        )
+        words = certdp("epsilon", "--plan", path, "--delta", "1e-5").out
+        assert "on each batch drawn by random-allocation, 2 epochs of 4 batches" in words
+        assert "repeated, and the best output told" in words
 
     def test_one_of_the_two_is_needed(self, refusal: Any) -> None:
         assert refusal("epsilon")["parameter"] == "mechanism"

@@ -192,6 +192,7 @@ steps = 1000
 option = {noise_multiplier = 1, rate = 0.01}
 """
 COUNTS = '[[release]]\nmechanism="count"\nsampler="full"\noption.scale=4\n'
+REPLACED = ("--relation", "replace")
 ELEMENTS = f'unit = "element"\n{COUNTS}'
 
 
@@ -230,6 +231,17 @@ class TestPlans:
         told = {one["name"]: one["value"] for one in json.loads(out.read_bytes())["assumptions"]}
         assert hashlib.sha256(plan.read_bytes()).hexdigest() in told["described by a file"]
 
+    @pytest.mark.parametrize(("claimed", "code"), [("2.84345", 0), ("1.9", 1)])
+    def test_a_plan_is_asked_about_replaced_records(self, plan: Path, tmp_path: Path, claimed: str, code: int) -> None:
+        out = tmp_path / "claim.json"
+        asked = ("--epsilon", claimed, "--delta", "1e-5", *REPLACED, "--certificate", out)
+        assert answered(plan, *asked).exit_code == code
+        assert out.exists() == (code == 0)
+        if out.exists():
+            claim = check(out.read_bytes()).claim
+            assert claim is not None
+            assert claim.relation == "replace"
+
     @pytest.mark.parametrize(("claimed", "code"), [("0.5", 0), ("0.4999999", 1)])
     def test_several_releases(self, plan: Path, claimed: str, code: int) -> None:
         plan.write_text(COUNTS * 2, "utf-8")
@@ -248,7 +260,7 @@ class TestPlans:
     @pytest.mark.parametrize(
         ("text", "arguments", "named"),
         [
-            (PLAN, ("--relation", "replace"), "relation"),
+            (PLAN.replace("poisson", "random-allocation").replace("rate = 0.01", "batches = 4"), REPLACED, "relation"),
             (f"{COUNTS}steps=0\n", (), "release[1].steps"),
             (json.dumps(STATE), (), "syntax"),
             (COUNTS.replace("count", "os:system"), (), "release[1].mechanism"),

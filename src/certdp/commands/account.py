@@ -7,28 +7,23 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from attrs import asdict, evolve, frozen
+from attrs import evolve, frozen
 
 from ..accounting.accountants import ALL, BEST, Accountant
 from ..accounting.errors import InvalidValue
-from ..accounting.relations import RELATIONS, User
-from ..accounting.sampling.releases import Releases, SampleOnce
 from ..durable.files import Rank, published
-from ..plugins.contract import AllocatingSampler, StratifyingSampler
 from ..runs.allocated import AllocatedRun
 from ..runs.correlated import CorrelatedRun
-from ..runs.keyed import KeyedRun
 from ..runs.plan import Plan
 from ..runs.run import Answer as RunAnswer
 from ..runs.run import Run, RunPart
-from ..runs.sampled import SampledRun
 from ..runs.selected import SelectedRun
-from ..runs.stratified import StratifiedRun
 from ..samplers.full import Full
 from .answer import Answer, assumptions_as_json, domain_as_json, path_as_json
-from .composition import AnyComposition, Composition, KeyedComposition, chosen
+from .composition import KeyedComposition, chosen
 from .digits import Numbers
 from .domain import domain_of
+from .one_run import OneRun, protecting, run_of
 from .options import Accountant as AccountantName
 from .options import (
     AnyMechanism,
@@ -83,8 +78,6 @@ class Request(RunRequest):
     certificate: CertificateFile = None
 
 
-OneRun: TypeAlias = SampledRun[Any] | AllocatedRun | SelectedRun[Any] | StratifiedRun | KeyedRun
-"""A run of one mechanism with one sampler."""
 AnyRun: TypeAlias = OneRun | CorrelatedRun | Plan[Any]
 """A run that a command is asked about."""
 ACCOUNTANTS: dict[str, Accountant] = {accountant.name: accountant for accountant in (BEST, *ALL)}
@@ -170,63 +163,51 @@ class Cost(Answer):
         page.assumptions(guarantee.assumptions)
 
 
-@frozen
-class _Part:
-    """One part of what is released.
+def _beside(run: AnyRun | RunPart[Any]) -> dict[str, object]:
+    """How often a run is repeated, and what correlates its noise, in JSON's types."""
+    return {
+        "repetitions": str(run.repetitions) if isinstance(run, SelectedRun) else None,
+        "strategy": str(run.strategy) if isinstance(run, CorrelatedRun) else None,
+    }
 
-    Attributes:
-        mechanism: its name.
-        sampler: its name.
-        resample: once or each; None where nothing is said about one release.
-        steps: how often.
-    """
 
-    mechanism: str
-    sampler: str
-    resample: str | None
-    steps: int
-
-    @classmethod
-    def of(cls, part: RunPart[Any], resample: str | None) -> _Part:
-        """A part of a plan, or a run of its own."""
-        mechanism, sampler = part.plugins
-        return cls(mechanism.about.name, sampler.about.name, resample, part.steps)
-
-    def as_json(self) -> dict[str, object]:
-        """Return the part for programs, in JSON's types."""
-        return asdict(self)
+def _part_as_json(part: RunPart[Any], resample: str | None) -> dict[str, object]:
+    """A part of a plan, in JSON's types; of epochs, the releases are counted."""
+    mechanism, sampler = (plugin.about.name for plugin in part.plugins)
+    return {"mechanism": mechanism, "sampler": sampler, "resample": resample, "steps": part.steps, **_beside(part)}
 
 
 def released_as_json(request: RunRequest, run: AnyRun) -> dict[str, object]:
     """What is released, as it was asked for, in JSON's types."""
-    plan = {"file": str(request.plan), "releases": [one.as_json() for one in _parts(request, run)]}
+    releases = [_part_as_json(part, resample) for part, resample in _parts(request, run)]
     return {
         "mechanism": request.mechanism,
         "sampler": request.sampler,
         "resample": request.resample,
         "steps": request.steps if request.plan is None else None,
-        "repetitions": str(run.repetitions) if isinstance(run, SelectedRun) else None,
-        "strategy": str(run.strategy) if isinstance(run, CorrelatedRun) else None,
-        "plan": None if request.plan is None else plan,
+        **_beside(run),
+        "plan": None if request.plan is None else {"file": str(request.plan), "releases": releases},
     }
 
 
 def show_released(page: Page, request: RunRequest, run: AnyRun) -> None:
     """Show what is released on the page."""
-    match run:
+    for part, resample in _parts(request, run):
+        _show_part(page, part, resample)
+
+
+def _show_part(page: Page, part: RunPart[Any], resample: str | None) -> None:
+    mechanism, sampler = part.plugins
+    match part:
         case SelectedRun():
-            show_released(page, request, run.base)
-            page.print(f"repeated, and the best output told: {run.repetitions}", 2)
-            return
+            _show_part(page, part.base, resample)
+            page.print(f"repeated, and the best output told: {part.repetitions}", 2)
         case AllocatedRun():
-            mechanism, sampler = run.plugins
-            page.epochs(mechanism.about.name, sampler.about.name, epochs=run.epochs, batches=run.batches)
-            return
+            page.epochs(mechanism.about.name, sampler.about.name, epochs=part.epochs, batches=part.batches)
         case CorrelatedRun():
-            show_correlated(page, run)
-            return
-    for part in _parts(request, run):
-        page.run(part.mechanism, part.sampler, steps=part.steps, resample=part.resample)
+            show_correlated(page, part)
+        case _:
+            page.run(mechanism.about.name, sampler.about.name, steps=part.steps, resample=resample)
 
 
 def show_correlated(page: Page, run: CorrelatedRun) -> None:
@@ -236,12 +217,12 @@ def show_correlated(page: Page, run: CorrelatedRun) -> None:
     page.print(who, 2)
 
 
-def _parts(request: RunRequest, run: AnyRun) -> list[_Part]:
-    parts = run.parts if isinstance(run, Plan) else (run,)
-    if request.plan is None:
-        (only,) = parts
-        return [_Part.of(only, request.resample)]
-    return [_Part.of(part, "once" if part.on_one_sample else "each") for part in parts]
+def _parts(request: RunRequest, run: AnyRun) -> list[tuple[RunPart[Any], str | None]]:
+    """The parts, and whether each sees one sample once or a fresh one each time; None where nothing is said of one."""
+    match run:
+        case Plan():
+            return [(part, "once" if part.on_one_sample else "each") for part in run.parts]
+    return [(run, request.resample)]
 
 
 _NAME_WIDTH = max(map(len, ACCOUNTANTS))
@@ -284,39 +265,10 @@ def requested(request: RunRequest) -> AnyRun:
     Raises:
         InvalidValue: where neither is named, or both; else what the parts raise.
     """
-    found = _one_run(request) if request.plan is None else _from_file(request, request.plan)
-    protected: AnyRun = protecting(found, request.relation, request.contributions)
+    if request.plan is not None:
+        return _from_file(request, request.plan)
+    protected: AnyRun = protecting(_one_run(request), request.relation, request.contributions)
     return protected
-
-
-def protecting(run: AnyRun, relation: str | None, contributions: int | None) -> Any:
-    """The run, of the same kind, about this change of the data and about users with so many records, where stated.
-
-    Raises:
-        InvalidValue: for an unknown relation, and where no theorem covers the change.
-    """
-    if relation is not None and relation not in RELATIONS:
-        raise InvalidValue("relation", relation, " or ".join(RELATIONS), "Choose one of them")
-    if relation is None and contributions is None:
-        return run
-    match run:
-        case StratifiedRun() | AllocatedRun() if contributions is None:
-            return evolve(run, relation=RELATIONS[str(relation)])
-        case SampledRun():
-            stated: dict[str, Any] = {} if relation is None else {"relation": RELATIONS[relation]}
-            if contributions is not None:
-                stated["unit"] = User(contributions=contributions)
-            return evolve(run, **stated)
-        case SelectedRun():
-            return evolve(run, base=protecting(run.base, relation, contributions))
-        case Plan():
-            return Plan([protecting(part, relation, contributions) for part in run.sampled_parts])
-    if relation not in (None, run.relation.name) or contributions is not None:
-        parameter, value = ("relation", relation) if contributions is None else ("contributions", contributions)
-        what = "one element" if isinstance(run, KeyedRun) else "one record"
-        admissible = f"nothing, for guarantees on samples by {run.sampler.about.name} are about {what}"
-        raise InvalidValue(parameter, value, admissible)
-    return run
 
 
 def _from_file(request: RunRequest, plan: Path) -> Plan[Any]:
@@ -333,9 +285,9 @@ def _from_file(request: RunRequest, plan: Path) -> Plan[Any]:
             raise InvalidValue(name, value, "nothing, beside a plan", "State it in the file of the plan")
     if request.steps > 1:
         raise InvalidValue("steps", request.steps, "nothing, beside a plan", "State it in the file of the plan")
-    from .plan_files import plan_from_file
+    from .plan_files import stated_plan
 
-    return plan_from_file(plan, third_party=request.admission.third_party, allow=request.admission.allow)
+    return stated_plan(plan, request.admission, relation=request.relation, contributions=request.contributions).plan
 
 
 def _one_run(request: RunRequest) -> OneRun | CorrelatedRun:
@@ -390,41 +342,6 @@ def _names(request: RunRequest) -> tuple[str, str]:
         if name is None:
             raise InvalidValue(role, "nothing", f"a {role}", f"Name one: --{role} NAME; or state a plan: --plan FILE")
     return str(request.mechanism), str(request.sampler)
-
-
-def run_of(given: AnyComposition, releases: Releases) -> OneRun:
-    """The run of a mechanism and a sampler; of records, on the public domain that its options state."""
-    match given:
-        case KeyedComposition():
-            return given.run(releases)
-    once = _run_once(given, releases)
-    if given.repetitions is None:
-        return once
-    if isinstance(once, StratifiedRun):
-        remedy = "Repeat a run that draws without strata"
-        raise InvalidValue("repetitions", str(given.repetitions), "nothing, for runs with strata", remedy)
-    return SelectedRun(base=once, repetitions=given.repetitions)
-
-
-def _run_once(given: Composition, releases: Releases) -> SampledRun[Any] | AllocatedRun | StratifiedRun:
-    domain = domain_of(given)
-    match given.sampler:
-        case AllocatingSampler() as sampler:
-            return _epochs(given, sampler, releases)
-        case StratifyingSampler() as sampler:
-            return StratifiedRun(mechanism=given.mechanism, sampler=sampler, releases=releases, domain=domain)
-    return SampledRun(mechanism=given.mechanism, sampler=given.sampler, releases=releases, domain=domain)
-
-
-def _epochs(given: Composition, sampler: AllocatingSampler, releases: Releases) -> AllocatedRun:
-    """A run of so many epochs.
-
-    Raises:
-        InvalidValue: for several on one sample.
-    """
-    if isinstance(releases, SampleOnce) and releases.steps > 1:
-        raise InvalidValue("resample", "once", "each", "Each epoch draws its batches afresh; --steps counts epochs")
-    return AllocatedRun(mechanism=given.mechanism, sampler=sampler, epochs=releases.steps, domain=domain_of(given))
 
 
 def _order(order: Fraction | None) -> float | None:

@@ -23,11 +23,11 @@ from ..runs.allocated import AllocatedRun
 from ..runs.selected import SelectedRun
 from ..runs.stratified import StratifiedRun
 from ..verification.audit import Count
-from .account import run_of
 from .advice import about_options, advising
 from .answer import Answer
 from .answering import application
 from .composition import chosen
+from .one_run import run_of
 from .options import AnySampler, AnySeed, Mechanism, Options, Resample, Steps, Trials
 from .output import FAILED, Terminal
 from .page import Page

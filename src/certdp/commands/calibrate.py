@@ -28,19 +28,12 @@ from ..runs.risk import AdvantageLimit, BayesRiskLimit, Risk, RiskLimit, TruePos
 from ..runs.run import Answer as RunAnswer
 from ..runs.sampled import SampledRun
 from ..runs.stratified import StratifiedRun
-from .account import (
-    OneRun,
-    accountant_of,
-    correlated,
-    protecting,
-    run_of,
-    show_correlated,
-    statement_of,
-)
+from .account import accountant_of, correlated, show_correlated, statement_of
 from .answer import Answer, assumptions_as_json, path_as_json
 from .answering import application
 from .composition import AnyComposition, Composition, KeyedComposition, chosen
 from .digits import Numbers
+from .one_run import OneRun, protecting, run_of
 from .options import (
     Accountant,
     AnySampler,

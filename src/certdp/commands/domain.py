@@ -41,7 +41,7 @@ def dimension_of(given: Composition) -> int | None:
     return whole_or_none("dimension", given.run.get("dimension", stated(given.mechanism).get("dimension")))
 
 
-def _norms_of(given: Composition) -> SampledRun[Any]:
+def norms_of(given: Composition) -> SampledRun[Any]:
     """A run in which the same norms matter."""
     others = isinstance(given.sampler, AllocatingSampler | StratifyingSampler)
     sampler = Full() if others else given.sampler
@@ -58,7 +58,7 @@ def domain_of(given: Composition, columns: int | None = None) -> NormBall | None
     Raises:
         InvalidValue: for a dimension that is not that of the data, or for nothing. Otherwise as `stated_domain`.
     """
-    constants, run = dict(given.run), _norms_of(given)
+    constants, run = dict(given.run), norms_of(given)
     dimension = dimension_of(given)
     if columns is not None and dimension not in (None, columns):
         raise InvalidValue("dimension", dimension, f"{columns}, the number of columns of the data")

@@ -39,15 +39,17 @@ from ..accounting.relations import ELEMENT, RECORD, Element, Record
 from ..accounting.sampling.domains import NormBall
 from ..accounting.sampling.releases import Releases, ResampleEach
 from ..plugins.registry import Registry
+from ..runs.correlated import CorrelatedRun
 from ..runs.plan import Plan
 from ..runs.run import RunPart
-from ..runs.sampled import SampledRun
 from ..runs.selected import SelectedRun
 from ..samplers.full import Full
-from .composition import AnyComposition, Composition, KeyedComposition, chosen
+from .composition import AnyComposition, Composition, chosen
 from .correlated import PARTICIPATION, correlated_run
-from .domain import stated_domain
+from .domain import norms_of, stated_domain
+from .one_run import OneRun, protecting, require_relation, run_within
 from .plan import WAYS
+from .requests import Admission
 
 _LARGEST = 1 << 20
 """Bytes of a file: a plan is short."""
@@ -75,17 +77,29 @@ class StatedPlan:
 
 
 def plan_from_file(path: Path | str, *, third_party: bool = True, allow: list[str] | None = None) -> Plan[Any]:
-    """The plan that a TOML file states; arguments and errors as of `stated_plan`."""
-    return stated_plan(path, third_party=third_party, allow=allow).plan
-
-
-def stated_plan(path: Path | str, *, third_party: bool = True, allow: list[str] | None = None) -> StatedPlan:
-    """The plan that a TOML file states, and the file's digest; its values are declared public.
+    """The plan that a TOML file states, whose values are declared public.
 
     Args:
         path: the file. Numbers are read exactly, decimals as decimals.
         third_party: whether plugins of other distributions are admitted.
         allow: admit this distribution's plugins and no others.
+
+    Raises:
+        InvalidValue, PluginError: as `stated_plan`.
+    """
+    return stated_plan(path, Admission(third_party=third_party, allow=allow)).plan
+
+
+def stated_plan(
+    path: Path | str, admission: Admission, *, relation: str | None = None, contributions: int | None = None
+) -> StatedPlan:
+    """The plan that a TOML file states, and the file's digest; its values are declared public.
+
+    Args:
+        path: the file. Numbers are read exactly, decimals as decimals.
+        admission: whose plugins a plan may name.
+        relation: the change of the data to protect against; unless given, what the mechanisms declare.
+        contributions: how many records a user has at most; unless given, the plan's unit is protected.
 
     Raises:
         InvalidValue: for a file that cannot be read, an unknown, missing or inadmissible entry, by its name in the
@@ -106,13 +120,15 @@ def stated_plan(path: Path | str, *, third_party: bool = True, allow: list[str] 
         raise InvalidValue(
             "release", releases if releases is not None else "nothing", "one or more tables [[release]]", "State one"
         )
-    registry = Registry(third_party=third_party, allow=allow)
+    require_relation(relation)
+    registry = admission.registry
     parts = [
         _part(f"release[{number}]", _table(f"release[{number}]", release), domain, registry)
         for number, release in enumerate(releases, 1)
     ]
     ball = _domain(domain, [given for part in parts for given in _of_records(part.given)])
-    return StatedPlan(Plan(part.on(ball, _UNITS[unit]) for part in parts), hashlib.sha256(content).hexdigest())
+    runs = [part.on(ball, _UNITS[unit], relation, contributions) for part in parts]
+    return StatedPlan(Plan(runs), hashlib.sha256(content).hexdigest())
 
 
 @frozen
@@ -131,34 +147,36 @@ class _Part:
     releases: Releases
     strategy: str | None = None
 
-    def on(self, domain: NormBall | None, unit: Record | Element) -> RunPart[Any]:
-        """The part, over the plan's domain; `unit` is the plan's."""
+    def on(
+        self, domain: NormBall | None, unit: Record | Element, relation: str | None, contributions: int | None
+    ) -> RunPart[Any]:
+        """The part, over the plan's domain; `unit` is the plan's, the others as of `stated_plan`."""
         with _placed(self.place):
-            match self.given:
-                case Composition() as given if self.strategy is not None:
-                    return correlated_run(given, self.strategy, given.participation, self.releases.steps, domain)
-                case Composition():
-                    run = SampledRun(
-                        mechanism=self.given.mechanism,
-                        sampler=self.given.sampler,
-                        releases=self.releases,
-                        domain=domain,
-                        unit=unit,
-                    )
-                    _ = run.pairs  # what cannot be composed is refused here, by its place in the file
-                    repetitions = self.given.repetitions
-                    return run if repetitions is None else SelectedRun(base=run, repetitions=repetitions)
-                case KeyedComposition():
-                    if unit != ELEMENT:
-                        name = self.given.mechanism.about.name
-                        raise InvalidValue(
-                            "mechanism",
-                            name,
-                            "a mechanism on records, in a plan whose unit is a record",
-                            f'{name} protects elements: state unit = "element" at the top of the file, where each '
-                            "record of the other releases is one element",
-                        )
-                    return self.given.run(self.releases)
+            found: RunPart[Any] = protecting(self._stated(domain, unit), relation, contributions)
+            _ = _once(found).pairs  # what cannot be composed is refused here, by its place in the file
+            return found
+
+    def _stated(self, domain: NormBall | None, unit: Record | Element) -> OneRun | CorrelatedRun:
+        match self.given:
+            case Composition() as given if self.strategy is not None:
+                return correlated_run(given, self.strategy, given.participation, self.releases.steps, domain)
+            case Composition() as given:
+                return run_within(given, self.releases, domain, unit)
+        if unit != ELEMENT:
+            name = self.given.mechanism.about.name
+            raise InvalidValue(
+                "mechanism",
+                name,
+                "a mechanism on records, in a plan whose unit is a record",
+                f'{name} protects elements: state unit = "element" at the top of the file, where each '
+                "record of the other releases is one element",
+            )
+        return self.given.run(self.releases)
+
+
+def _once(run: RunPart[Any]) -> RunPart[Any]:
+    """The run itself; one of those of which the best is told."""
+    return run.base if isinstance(run, SelectedRun) else run
 
 
 def _read(path: Path) -> bytes:
@@ -294,8 +312,7 @@ def _of_records(given: AnyComposition) -> Iterator[Composition]:
 
 def _common_norm(parts: Iterable[Composition]) -> Norm:
     """The norm of the parts in which one matters."""
-    runs = (SampledRun(mechanism=given.mechanism, sampler=given.sampler) for given in parts)
-    norms = dict.fromkeys(run.norm for run in runs if run.norms)
+    norms = dict.fromkeys(run.norm for run in map(norms_of, parts) if run.norms)
     if len(norms) > 1:
         known = " or ".join(norm.value for norm in norms)
         raise InvalidValue("norm", "nothing", known, "Records are measured in these norms: say which one is bounded")

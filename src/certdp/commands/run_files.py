@@ -10,7 +10,6 @@ from typing import Any
 from attrs import field, frozen
 
 from ..accounting.derivation import Assumption
-from ..accounting.errors import InvalidValue
 from ..accounting.notions import Bound
 from ..accounting.relations import Change
 from ..interoperation.peer_files import PeerRun, described_by, read_peer_file
@@ -88,11 +87,8 @@ def described_run(path: Path, relation: Change, admission: Admission) -> Describ
 def _of_plan(path: Path, relation: Change, admission: Admission) -> DescribedRun:
     from .plan_files import stated_plan
 
-    stated = stated_plan(path, third_party=admission.third_party, allow=admission.allow)
+    stated = stated_plan(path, admission, relation=relation.name)
     plan, told = stated.plan, described_by(stated.digest)
-    if plan.relation != relation:
-        remedy = "What the mechanisms of a plan declare is about this change of the data alone"
-        raise InvalidValue("relation", relation.name, plan.relation.name, remedy)
     return DescribedRun(
         source="a plan",
         digest=stated.digest,

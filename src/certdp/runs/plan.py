@@ -81,7 +81,10 @@ class Plan(Run[U]):
                     "An adaptive run composes by its filter alone: its guarantee says what all of it costs",
                 )
             mine, theirs = (self.relation, self.unit), (part.relation, part.unit)
-            remedy = "All parts protect alike: beside releases of keyed data each record is one element, unit=ELEMENT"
+            remedy = (
+                "All parts protect alike: state one relation for all, such as --relation zero-out; beside releases of "
+                "keyed data each record is one element, unit=ELEMENT"
+            )
             require_same(f"parts[{number}]", theirs, mine, "in the first part", remedy)
             known = known or part.domain
             if part.domain is not None and known is not None and part.domain != known:
