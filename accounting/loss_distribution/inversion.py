@@ -156,12 +156,15 @@ def _epsilon(parts: Known, delta: Enclosure) -> Enclosure | None:
     low, high = 0.0, math.inf
     for _ in range(_MOST_LEVELS):
         first: tuple[Contour, float] | None = None
+        farthest = high if point is None or high < math.inf else max(point.epsilon, 0.0)
         for here in _nearer(parts, point):
             near = max(here.epsilon, 0.0)
             contour = _contour(parts, here, near)
             if contour is None:
                 continue
-            found = contour.epsilon(delta, wanted, near)
+            # known before the terms are: the line is too short for δ at an ε that is hardly below the one sought
+            short = contour.least_width_at(exact(farthest), wanted) > USEFUL
+            found = None if short else contour.epsilon(delta, wanted, near)
             if found is not None:
                 return found
             if here is point:
@@ -170,7 +173,8 @@ def _epsilon(parts: Known, delta: Enclosure) -> Enclosure | None:
             return None
         # Rare large losses: the saddle is that of their tail, though ε is elsewhere.
         contour, level = first
-        if contour.width_at(exact(level)) > 1:  # the terms beyond outweigh those on the line: nearly discrete losses
+        # nearly discrete losses: the line is too short, or the terms beyond outweigh those on it
+        if contour.least_width_at(exact(level), wanted) > USEFUL or contour.width_at(exact(level)) > 1:
             return None
         low, high = (level, high) if contour.log_delta(level) > wanted else (low, level)
         if high == math.inf or high - low < _NEAR_LEVEL * high:
@@ -405,15 +409,31 @@ class Contour:
 
     def _others(self, epsilon: Fraction) -> Enclosure | None:
         """Σ over m ≠ 0 of e^(cmΛ)·δ(ε + mΛ), from above; None where nothing is known."""
-        period, c = 2 * pi() / exact(self.step), exact(self.c)
-        left = 1 / (period * c).expm1()
-        if self.largest is not None and self.largest.upper <= epsilon + period.lower:
-            return left
+        if self.largest is not None and self.largest.upper <= epsilon + self._period.lower:
+            return self._before
+        if self.beyond is None or self._after is None:
+            return None
+        logarithm, share = self._after
+        return self._before + (logarithm - exact(self.beyond.c) * epsilon).exp() * share
+
+    @cached_property
+    def _period(self) -> Enclosure:
+        """Λ."""
+        return 2 * pi() / exact(self.step)
+
+    @cached_property
+    def _before(self) -> Enclosure:
+        """Σ over m < 0 of e^(cmΛ)·δ(ε + mΛ), from above."""
+        return 1 / (self._period * exact(self.c)).expm1()
+
+    @cached_property
+    def _after(self) -> tuple[Enclosure, Enclosure] | None:
+        """Chernoff's bound of the terms m > 0 is e^(logarithm − c′ε)·share; None without a c′."""
         if self.beyond is None:
             return None
-        beyond, log_moment = exact(self.beyond.c), self.beyond.log_moment
+        beyond = exact(self.beyond.c)
         largest = Enclosure.of(beyond).log() * beyond - Enclosure.of(1 + beyond).log() * (1 + beyond)
-        return left + (log_moment - beyond * epsilon + largest).exp() / (period * (beyond - c)).expm1()
+        return self.beyond.log_moment + largest, 1 / (self._period * (beyond - exact(self.c))).expm1()
 
     @property
     def _level(self) -> float:

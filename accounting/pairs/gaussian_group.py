@@ -9,9 +9,11 @@ replacement: the proofs are in `docs/soundness_replace.md`.
 from __future__ import annotations
 
 from fractions import Fraction
-from math import ceil, comb
+from functools import cached_property
+from math import ceil, comb, log
 from typing import final
 
+import numpy as np
 from attrs import frozen
 
 from ..enclosures import Enclosure, Truth
@@ -21,6 +23,7 @@ from ..enclosures.monotone import sharp
 from ..enclosures.normal import normal_cdf
 from ..enclosures.roots import decreasing_root, increasing_root
 from ..errors import InvalidValue, Undecided
+from ..exact import Floats
 from ..loss_distribution.cells import Cells
 from ..loss_distribution.families import gaussian_group_cells
 from ..loss_distribution.mixture_transforms import group_transform
@@ -29,6 +32,7 @@ from ..relations import Direction
 from .laws import DeltaLaw, LossCells, LossTransform
 from .pair import Pair
 
+_FARTHEST_GUESS = 2**40
 LARGEST_GROUP = 64
 """The largest group for which rounding errors of its cells are proven."""
 
@@ -168,22 +172,48 @@ class _Law:
                 return None
             # A ≤ a₀ + (1 − a₀)·e^(sz − s²/2) below 0, and A ≥ 1 at ks/2
             lowest = (gap / (1 - self.weights[0])).log() / s + s / 2
+            low, high = min(lowest.lower, Fraction(0)) - 1, most * s / 2 + 1
             return decreasing_root(
                 lambda z: 1 - factor * self._density(z, 1),
-                min(lowest.lower, Fraction(0)) - 1,
-                most * s / 2 + 1,
+                low,
+                high,
                 precision=epsilon.precision,
+                guess=self._about(-epsilon.lower, low, high),
             )
         if not epsilon.upper and self.mirrored:
             return epsilon  # by symmetry
         last = max(j for j, weight in enumerate(self.weights) if weight)
         top = (epsilon - Enclosure.of(self.weights[last], precision=epsilon.precision).log()) / (last * s)
+        low, high = Fraction(0), Fraction(ceil(top.upper + last * s / 2) + 1)
         return increasing_root(
             lambda z: self._density(z, 1) - factor * (self._density(z, -1) if self.mirrored else 1),
-            Fraction(0),
-            ceil(top.upper + last * s / 2) + 1,
+            low,
+            high,
             precision=epsilon.precision,
+            guess=self._about(epsilon.lower, low, high),
         )
+
+    def _about(self, level: Fraction, low: Fraction, high: Fraction) -> float | None:
+        """About the z between low and high at which the logarithm of the densities' ratio is so much."""
+        if max(abs(level), -low, high, (len(self.weights) * self.shift) ** 2) > _FARTHEST_GUESS:
+            return None
+        centres, logs = self._in_floats
+
+        def ratio(z: float) -> float:
+            first = np.logaddexp.reduce(logs + centres * z)
+            return float(first - np.logaddexp.reduce(logs - centres * z) if self.mirrored else first)
+
+        below, above, target = float(low), float(high), float(level)
+        while below < (middle := (below + above) / 2) < above:
+            below, above = (middle, above) if ratio(middle) < target else (below, middle)
+        return above
+
+    @cached_property
+    def _in_floats(self) -> tuple[Floats, Floats]:
+        """js, and log of the weight times e^(−j²s²/2), of each number that may be drawn."""
+        drawn = [(j * self.shift, weight) for j, weight in enumerate(self.weights) if weight]
+        logs = [log(weight.numerator) - log(weight.denominator) - float(c * c / 2) for c, weight in drawn]
+        return np.array([float(c) for c, _ in drawn]), np.array(logs)
 
     def _density(self, z: Enclosure, sign: int) -> Enclosure:
         """A(z), or A(−z)."""

@@ -212,7 +212,7 @@ DOMAIN = "[domain]\nradius=1\n"
         (f'unit="element"\n{DRAWN}{ALLOCATED}', "release[2].unit", "record, with sampler random-allocation"),
         (f'unit="element"\n{STRATA}', "release[1].unit", "record, with sampler strata"),
         (ALLOCATED.replace("4", "0"), "release[1].batches", "a whole number ≥ 1"),
-        (SHUFFLED.replace("8", "7"), "release[1].batch_size", "divisor"),
+        (SHUFFLED.replace("8", "7"), "release[1].batch_size", "whole multiple"),
     ],
 )
 def test_refusals_name_the_entry(write: Write, text: str, parameter: str, words: str) -> None:
