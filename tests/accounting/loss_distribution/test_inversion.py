@@ -391,6 +391,14 @@ def test_the_terms_left_out_are_at_stake(monkeypatch: pytest.MonkeyPatch) -> Non
     assert relative(found) > 1e-3
 
 
+def test_a_line_too_short_for_its_tail_is_known_before_its_terms(monkeypatch: pytest.MonkeyPatch) -> None:
+    def terms(_: inversion.Contour) -> Any:
+        pytest.fail("the terms were computed")
+
+    monkeypatch.setattr(inversion.Contour, "logarithms", property(terms))
+    assert epsilon_by_transforms([(sampled("0.01", 2, REMOVE), 1)], Enclosure.of("1e-5")) is None
+
+
 def test_refusals() -> None:
     parts = [(GaussianTransform(number(1)), 1)]
     with pytest.raises(InvalidValue, match="epsilon"):

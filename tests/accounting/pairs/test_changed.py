@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import partial
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from certdp.accounting.enclosures import Enclosure
-from certdp.accounting.errors import InvalidValue
+from certdp.accounting.errors import InvalidValue, OutsideDomain
 from certdp.accounting.exact import Floats
 from certdp.accounting.loss_distribution.lattice import delta_by_lattice
 from certdp.accounting.pairs import (
@@ -25,6 +27,7 @@ from certdp.accounting.pairs import (
     RenyiCurve,
     SampledGaussian,
     changed,
+    gaussian_group,
 )
 from certdp.accounting.relations import Direction
 
@@ -33,6 +36,40 @@ _SHIFTS, _RATES, _SIZES = ["0.05", "0.5", "1", "3", "20"], ["1e-6", "0.01", "0.3
 
 def group(shift: str, rate: str, size: int, *, mirrored: bool) -> GaussianGroup:
     return GaussianGroup(Enclosure.of(shift), Enclosure.of(rate), size, mirrored)
+
+
+_TRIED = [("0.5", "1e-6", 1), ("1", "0.01", 2), ("3", "0.3", 5), ("0.05", "0.1", 64)]
+
+
+@pytest.mark.parametrize("mirrored", [True, False])
+@pytest.mark.parametrize("direction", Direction)
+@pytest.mark.parametrize(("shift", "rate", "size"), _TRIED)
+def test_a_crossing_is_guessed(
+    monkeypatch: pytest.MonkeyPatch, shift: str, rate: str, size: int, direction: Direction, *, mirrored: bool
+) -> None:
+    """The guess takes no part in the proof; it is right to half the digits of a float, which is what makes it quick."""
+    guesses: list[tuple[float, Enclosure]] = []
+
+    def watched(root: Any, *args: Any, guess: float, **options: Any) -> Enclosure:
+        found: Enclosure = root(*args, guess=guess, **options)
+        assert found == root(*args, **options) or found.width <= abs(found.midpoint) / 2**100
+        guesses.append((guess, found))
+        return found
+
+    for name in ("increasing_root", "decreasing_root"):
+        monkeypatch.setattr(gaussian_group, name, partial(watched, getattr(gaussian_group, name)))
+    law = group(shift, rate, size, mirrored=mirrored).delta
+    assert law is not None
+    law(Enclosure.of("0.01" if mirrored or direction is Direction.REMOVE else "1e-8"), direction)
+    assert all(abs(float(found.midpoint) - guess) <= 2.0**-40 * abs(guess) for guess, found in guesses)
+    assert guesses or rate == "0.01"
+
+
+def test_beyond_floats_nothing_is_guessed() -> None:
+    far = GaussianGroup(Enclosure.of(2**30), Enclosure.of("0.1"), 1, mirrored=False).delta
+    assert far is not None
+    with pytest.raises(OutsideDomain):
+        far(Enclosure.of(1), Direction.REMOVE)
 
 
 def by_quadrature(shift: float, rate: float, size: int, epsilon: float, *, mirrored: bool, swapped: bool) -> float:
