@@ -10,9 +10,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from enum import Enum
 from fractions import Fraction
 from functools import singledispatch
 from itertools import count, groupby
+from math import isfinite
 from typing import final
 
 from attrs import evolve, frozen
@@ -100,7 +103,8 @@ def certified_keyed(
 ) -> Certified:
     """A certificate of what releases of sampled keys cost one element at a δ, or at an ε.
 
-    The checker knows of each release what its mechanism declares; these are composed in the better of two ways.
+    Where nothing is released beside, and the checker can bound them so, releases of keys alone are composed at each
+    frequency. Else it knows of each what its mechanism declares, and that is composed in the better of two ways.
 
     Args:
         mechanism, sampler, releases, assumptions: as of `keyed_certificate`.
@@ -113,14 +117,15 @@ def certified_keyed(
         InvalidType, OutsideDomain: as the mechanism does.
     """
     statement = _Statement.of(mechanism, sampler, None, releases, assumptions)
-    match asked:
-        case Delta(value):
-            claimed = statement.at_delta(value, answer)
-        case Epsilon(value):
-            claimed = statement.at_epsilon(value, answer)
+    for claimed in statement.at_each_frequency(asked, answer):
+        with suppress(InvalidValue):
+            return _certified(claimed)
+    return _certified(statement.at(asked, answer))
+
+
+def _certified(claimed: _Statement) -> Certified:
     epsilon, delta = claimed.claimed
-    method = "optimal composition" if claimed.optimal else "basic composition"
-    return Certified(_proven(claimed), {"epsilon": epsilon, "delta": delta}, method)
+    return Certified(_proven(claimed), {"epsilon": epsilon, "delta": delta}, claimed.composition.value)
 
 
 def _proven(statement: _Statement) -> bytes:
@@ -153,6 +158,14 @@ class _Table:
     largest: int | None = None
 
 
+class _Composition(Enum):
+    """How releases are composed; the value is what the method is called."""
+
+    BASIC = "basic composition"
+    OPTIMAL = "optimal composition"
+    AT_EACH_FREQUENCY = "composition at each frequency"
+
+
 @final
 @frozen(kw_only=True)
 class _Statement:
@@ -168,8 +181,9 @@ class _Statement:
     assumptions: tuple[Assumption, ...]
     asked: tuple[Fraction, Fraction] | None = None
     """Another (ε, δ) than the declared one."""
-    optimal: bool = False
-    """Whether what each release keeps is composed optimally."""
+    composition: _Composition = _Composition.BASIC
+    public_rates: bool
+    """Whether no constant of the sampler was released."""
 
     @classmethod
     def of(
@@ -194,6 +208,7 @@ class _Statement:
             scheme=scheme,
             contributions=None if contributions is None else whole("contributions", contributions, 1),
             releases=releases,
+            public_rates=not released,
             cost=APPROXIMATE.compose([APPROXIMATE.nothing, *map(_cost_of, payments(mechanism, sampler))]),
             assumptions=(
                 *_assumed(mechanism),
@@ -207,7 +222,24 @@ class _Statement:
     def _costs(self) -> tuple[Fraction, Fraction]:
         return self.cost.epsilon.upper, self.cost.delta.upper
 
-    def at_epsilon(self, epsilon: Fraction, answer: float) -> _Statement:
+    def at_each_frequency(self, asked: Delta | Epsilon, answer: float) -> Iterator[_Statement]:
+        """The answer, and a hair more, by the rows of keys alone; none where what is declared reaches it as well."""
+        match self.reporting:
+            case KeyTable() if self.public_rates and isfinite(answer):
+                for above in (Fraction(answer), Fraction(answer) * (1 + _SLACK)):
+                    epsilon, delta = _both(asked, Fraction(Enclosure.of(above).upper_float))
+                    if not (self.claimed[0] <= epsilon and self.claimed[1] <= delta):
+                        yield evolve(self, asked=(epsilon, delta), composition=_Composition.AT_EACH_FREQUENCY)
+
+    def at(self, asked: Delta | Epsilon, answer: float) -> _Statement:
+        """The better of both ways to compose what is declared, no less than the answer."""
+        match asked:
+            case Delta(value):
+                return self._at_delta(value, answer)
+            case Epsilon(value):
+                return self._at_epsilon(value, answer)
+
+    def _at_epsilon(self, epsilon: Fraction, answer: float) -> _Statement:
         """The least δ at ε, no less than the answer."""
         declared = self.claimed
         level = epsilon - self._costs[0]
@@ -221,9 +253,9 @@ class _Statement:
         if epsilon >= declared[0] and declared[1] <= delta:
             return evolve(self, asked=(epsilon, max(declared[1], Fraction(answer))))
         above = Fraction(Enclosure.of(max(delta, Fraction(answer))).upper_float)
-        return evolve(self, asked=(epsilon, above), optimal=True)
+        return evolve(self, asked=(epsilon, above), composition=_Composition.OPTIMAL)
 
-    def at_delta(self, delta: Fraction, answer: float) -> _Statement:
+    def _at_delta(self, delta: Fraction, answer: float) -> _Statement:
         """The least ε at δ, no less than the answer."""
         declared, least = self.claimed, 1 - self._silent + self._costs[1]
         if delta > least.upper:
@@ -233,7 +265,7 @@ class _Statement:
             epsilon = self._costs[0] + found.widen(_SLACK).upper
             if delta < declared[1] or epsilon < declared[0]:
                 above = Fraction(Enclosure.of(max(epsilon, Fraction(answer))).upper_float)
-                return evolve(self, asked=(above, delta), optimal=True)
+                return evolve(self, asked=(above, delta), composition=_Composition.OPTIMAL)
         if delta < declared[1]:
             remedy = "With this probability the releases may tell the data, as far as is declared: ask for a larger δ"
             raise InvalidValue("delta", float(delta), f"above {least.upper_float}", remedy)
@@ -276,8 +308,8 @@ class _Statement:
             raise InvalidValue(
                 "delta", str(float(delta)), "at most 1 in all", "Such a claim says nothing: leave the certificate out"
             )
-        composed = _OPTIMAL if self.optimal else ""
-        if any(self._costs) or (self.releases > 1 and not self.optimal):
+        composed = _COMPOSED[self.composition]
+        if any(self._costs) or (self.releases > 1 and self.composition is _Composition.BASIC):
             composed += " and basic composition"
         return {
             "format": FORMAT,
@@ -335,6 +367,15 @@ class _Statement:
                     f"{own[further.name]}, as stated of the same name",
                 )
         return [{"name": name, "value": value} for name, value in own.items()]
+
+
+def _both(asked: Delta | Epsilon, told: Fraction) -> tuple[Fraction, Fraction]:
+    """(ε, δ), what is asked and what is told of the other."""
+    match asked:
+        case Delta(value):
+            return told, value
+        case Epsilon(value):
+            return value, told
 
 
 def _statement(role: str, plugin: Sanitiser | KeySampler) -> PluginStatement:
@@ -560,7 +601,11 @@ def _joined(segments: Iterable[Json]) -> list[Json]:
 
 
 _GROUPS = " and group privacy"
-_OPTIMAL = " and optimal composition (Kairouz, Oh, Viswanath 2015)"
+_COMPOSED = {
+    _Composition.BASIC: "",
+    _Composition.OPTIMAL: " and optimal composition (Kairouz, Oh, Viswanath 2015)",
+    _Composition.AT_EACH_FREQUENCY: " and composition at each frequency (Zhu, Dong, Wang 2022)",
+}
 _SLACK = Fraction(1, 2**40)
 """So much more is claimed, relatively, than follows: the checker rounds in its own way."""
 _THEOREMS = {

@@ -9,7 +9,8 @@ keeps.
 
 A user with at most c elements lies c such steps away: with G and d for one step, G^c and d·(1 + G + ... + G^(c-1)).
 Several releases, each on a fresh sample, and what releasing the sampler's constants costs, add up within one step
-(basic composition). Or, about one element, releases are composed by what each keeps (`composed`), the theorem says so.
+(basic composition). Or, about one element, releases are composed by what each keeps, or those of keys alone at each
+frequency (`composed`): the theorem says so. The latter are about the rates stated, so none of them is a released value.
 
 What is not proven: that a program samples and reports with the probabilities stated.
 """
@@ -28,7 +29,7 @@ from ..intervals import ONE, Arithmetic, Interval, at_most, floor_in_units
 from ..released import released_assumed
 from ..statement import PART, Assumed, accepted_approximate, cost_assumed, hold_assumptions, plugins_assumed
 from ..verdict import Refused, Verdict
-from .composed import prove_composed
+from .composed import Releases, prove_composed
 from .frequencies import prove_delays, prove_rows
 from .keys import prove_keys
 from .rates import Rates, read_rates
@@ -49,6 +50,7 @@ _THEOREMS: Final = {
 _GROUPS: Final = " and group privacy"
 _COMPOSED: Final = " and basic composition"
 _OPTIMAL: Final = " and optimal composition (Kairouz, Oh, Viswanath 2015)"
+_BY_FREQUENCY: Final = _THEOREMS["keys"] + " and composition at each frequency (Zhu, Dong, Wang 2022)"
 
 _BODY: Final = shapes.record(
     format=shapes.text,
@@ -97,17 +99,20 @@ def check_keyed_approximate(body: dict[str, Any], data: Data | None, budget: Bud
         raise Refused("contributions belong in a claim about users, and only there")
     units = Units.of(inputs)
     cost = Cost(*(Fraction(inputs["released_cost"][key]) for key in ("epsilon", "delta")))
-    theorem, optimal = _theorem(body, cost), body["theorem"] == _optimal_theorem(body, cost)
-    if body["theorem"] != theorem and not optimal:
+    theorem, by_frequency = _theorem(body, cost), body["theorem"] == _BY_FREQUENCY
+    if body["theorem"] not in (theorem, _optimal_theorem(body, cost), _theorem_by_frequency(body, cost)):
         raise Refused(f"the theorem is {theorem!a}")
     rates = read_rates(inputs["scheme"], Arithmetic(units.bits + _GUARD), budget)
     known = _check_options(body, units)
-    assumed = _hold_assumptions(body, known)
-    if optimal:
-        prove_composed(Fraction(claim["epsilon"]), Fraction(claim["delta"]), inputs["releases"], units, cost, budget)
-    else:
+    assumed = _hold_assumptions(body, known, by_frequency)
+    releases = None
+    if body["theorem"] == theorem:
         _prove_budget(body, units, cost)
-    covered = _prove_table(inputs, rates, units)
+    else:
+        releases = Releases(Fraction(claim["epsilon"]), Fraction(claim["delta"]), inputs["releases"], cost, budget)
+        if not by_frequency:
+            prove_composed(releases, units)
+    covered = _prove_table(inputs, rates, units, releases if by_frequency else None)
     if known:
         _hold_end(body["mechanism"]["options"], inputs, rates, units)
     if covered != claim["largest_frequency"]:
@@ -127,6 +132,13 @@ def _optimal_theorem(body: dict[str, Any], cost: Cost) -> str | None:
     if body["claim"]["unit"] == "user":
         return None
     return _THEOREMS[body["inputs"]["reports"]] + _OPTIMAL + (_COMPOSED if any(cost) else "")
+
+
+def _theorem_by_frequency(body: dict[str, Any], cost: Cost) -> str | None:
+    """Name it where they are composed at each frequency; None of users, of tokens, and at released rates."""
+    if body["claim"]["unit"] == "user" or body["inputs"]["reports"] != "keys" or any(cost):
+        return None
+    return _BY_FREQUENCY
 
 
 def _check_options(body: dict[str, Any], units: Units) -> bool:
@@ -210,13 +222,13 @@ def _geometric_sum(factor: Interval, terms: int) -> Interval:
     return total
 
 
-def _prove_table(inputs: dict[str, Any], rates: Rates, units: Units) -> int | None:
-    """Prove the table; the last frequency that it covers, or None."""
+def _prove_table(inputs: dict[str, Any], rates: Rates, units: Units, releases: Releases | None) -> int | None:
+    """Prove the table, and releases by it; the last frequency that it covers, or None."""
     reports, table, subdivision = inputs["reports"], inputs["table"], inputs["subdivision"]
     if reports == "keys":
         if subdivision:
             raise Refused("inputs.subdivision is of tokens; keys alone have none")
-        return prove_keys(table, rates, units)
+        return prove_keys(table, rates, units, releases)
     if reports == "rows":
         return prove_rows(table, rates, subdivision, units)
     if inputs["scheme"] != {"name": "every-key"}:
@@ -258,7 +270,7 @@ def _last_row(table: dict[str, Any]) -> tuple[int, int]:
     return frequency, reported
 
 
-def _hold_assumptions(body: dict[str, Any], known: bool) -> Assumed:
+def _hold_assumptions(body: dict[str, Any], known: bool, by_frequency: bool) -> Assumed:
     """Hold the assumptions against what the certificate rests on; `known` is a sanitiser of certdp."""
     claim, inputs = body["claim"], body["inputs"]
     needed = plugins_assumed(body) | {
@@ -278,7 +290,7 @@ def _hold_assumptions(body: dict[str, Any], known: bool) -> Assumed:
     needed |= released_assumed(
         body["assumptions"],
         {"": body},
-        indifferent=frozenset({"sampler"}) if known else frozenset(),
+        indifferent=frozenset({"sampler"}) if known and not by_frequency else frozenset(),
         domain=None,
         norms_matter=False,
         cost=any(inputs["released_cost"][key] != "0" for key in ("epsilon", "delta")),
