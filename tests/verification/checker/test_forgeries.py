@@ -366,6 +366,11 @@ def composed_keys(mechanism: Any, sampler: Any, asked: Delta | Epsilon, releases
     return lambda: certified_keys(run, asked, 0.0).content
 
 
+def keys_by_frequency(mechanism: Any, sampler: Any, epsilon: Epsilon, releases: int) -> Callable[[], bytes]:
+    run = certdp.KeyedRun(mechanism=mechanism, sampler=sampler, releases=releases)
+    return lambda: certified_keys(run, epsilon, run.delta(epsilon).delta.upper).content
+
+
 CORPUS: dict[str, Callable[[], bytes]] = {
     "laplace, importance": profile(LAPLACE, IMPORTANCE, ball(1, 5, 3)),
     "laplace, no domain": profile(LAPLACE, IMPORTANCE, None),
@@ -600,6 +605,8 @@ CORPUS: dict[str, Callable[[], bytes]] = {
     "keys, composed": composed_keys(KEYS, PPS, Delta("0.01"), 3),
     "keys, composed, one": composed_keys(KEYS, EveryKey(), Epsilon("0.3"), 1),
     "keys, composed, paid": composed_keys(KEYS, Ppswor(threshold=KEYED_PAID), Epsilon(2), 5),
+    "keys, at each frequency": keys_by_frequency(KEYS, PPS, Epsilon(1), 3),
+    "keys, at each frequency, one": keys_by_frequency(KEYS, Ppswor(threshold=Public("0.1")), Epsilon("0.3"), 1),
     "tokens, composed": composed_keys(TOKENS, PPS, Epsilon(1), 3),
     "tokens, composed, paid": composed_keys(TOKENS, Ppswor(threshold=KEYED_PAID), Epsilon(2), 5),
     "tokens, all, composed": composed_keys(TOKENS, EveryKey(), Epsilon(1), 3),

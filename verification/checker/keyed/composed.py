@@ -22,9 +22,9 @@ curve is nowhere below that of another dominates it (Blackwell 1953), and so do 
 2022, Theorem 10).
 
 1. Of points with one y, and x from x_1 to x_2, the first dominates all with x <= y and the last all with x >= y.
-2. Let y <= g·x + d, 1 - x <= h·(1 - y) + d and x <= y + d, g and h at least 1. All such are dominated by a response that
-   tells with d, and has x = (h - 1)/(gh - 1) and y = gx otherwise: its curve consists of both lines, what is above 1 and
-   left of 0 cut off, and is concave. Where x > y, 1 - y <= 1 - x + d and x <= y + d put the complement below it, too.
+2. Let y <= g·x + d, 1 - x <= h·(1 - y) + d and x <= y + d, g and h at least 1. All such are dominated by a response
+   that tells with d, and has x = (h - 1)/(gh - 1) and y = gx otherwise: its curve is the lower of both lines and 1, and
+   concave. Where x > y the complement lies below it too: 1 - y <= (1 - x) + d, and 1 - (1 - x) <= y + d.
 """
 
 from fractions import Fraction
@@ -60,8 +60,8 @@ class Releases:
         """Whether responses with these chances, x first, that tell the data with another are within the claim."""
         self._budget.spend(_RESPONSE * (self._times + 1))
         told = self._divergence(absent, present)
-        silent = _ARITHMETIC.power(_ARITHMETIC.subtract(_CERTAIN, tells), Fraction(self._times))
-        rest = _ARITHMETIC.multiply(_ARITHMETIC.subtract(_CERTAIN, told), _ARITHMETIC.subtract(_CERTAIN, silent))
+        silent = _ARITHMETIC.power(_complement(tells), Fraction(self._times))
+        rest = _ARITHMETIC.multiply(_complement(told), _complement(silent))
         return upper_end(_ARITHMETIC.add(told, rest)) <= self._left
 
     def rows_within(self, before: int, after: int, certain: int) -> bool:

@@ -19,8 +19,8 @@ Where releases are composed at each frequency (`composed`), each two neighbourin
 the least and the most that may be reported before it. Over frequencies of a stretch, i from a to b, its premises hold
 with d the larger of 0 and what `Rates.fall` bounds at G = h, plus m·u, and
 
-4. g = 1 + (rise + m·u)/(q_(a-1) - m·u), where that divisor is above 0: r_i ≤ q_(i-1) + rise and r_(i-1) ≥ q_(i-1) - m·u,
-   whose ratio falls with q; else g = 1 and d at least rise + m·u;
+4. g = 1 + (rise + m·u)/(q_(a-1) - m·u), where that divisor is above 0: r_i ≤ q_(i-1) + rise, and
+   r_(i-1) ≥ q_(i-1) - m·u, whose ratio falls with q; else g = 1 and d at least rise + m·u;
 5. h the larger of (1 - q_(i-1))/(1 - q_i) at i = a and i = b, or any other number of at least 1;
 6. r_(i-1) ≤ q_i ≤ r_i + m·u ≤ r_i + d.
 """

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from fractions import Fraction
-from functools import cache
-from math import ceil, floor, inf
+from functools import cache, partial
+from itertools import product
+from math import ceil, comb, exp, floor, inf
 from typing import Any, NamedTuple
 
 import pytest
 
 from certdp.verification.checker.budget import Budget
 from certdp.verification.checker.intervals import Arithmetic
+from certdp.verification.checker.keyed.composed import Releases
 from certdp.verification.checker.keyed.keys import prove_keys
-from certdp.verification.checker.keyed.rates import EveryKey, ListedRates, Rates
+from certdp.verification.checker.keyed.rates import EveryKey, ListedRates, Powers, Pps, Ppswor, Rates
 from certdp.verification.checker.keyed.units import Units
 from certdp.verification.checker.verdict import Refused
 
@@ -78,13 +81,33 @@ class Scheme(NamedTuple):
             return REFUSED
         return frequency if table["then"] == "absent" else None
 
-    def checked(self, table: Any) -> int | None:
+    def neighbours(self, table: Any) -> Iterator[tuple[int, int]]:
+        """Units of every two neighbouring rows, however what is kept on stretches is rounded; of an admitted table."""
+        frequency, before = 0, range(1)
+        for segment in table["segments"]:
+            for text in segment.get("reported", ()):
+                yield from product(before, [int(text)])
+                frequency, before = frequency + 1, range(int(text), int(text) + 1)
+            while frequency < segment.get("kept_through", 0):
+                frequency += 1
+                after = roundings(self, self.rate(frequency))
+                yield from product(before, after)
+                before = after
+        if table["then"] == "kept":
+            yield from product(before, roundings(self, self.rate(frequency + 1)))
+
+    def composed(self, table: Any, epsilon: Fraction, delta: float, times: int) -> bool:
+        """Whether so many releases are proven to be within the claim."""
+        releases = Releases(epsilon, Fraction(delta), times, (Fraction(0), Fraction(0)), Budget())
+        return self.checked(table, releases) != REFUSED
+
+    def checked(self, table: Any, releases: Releases | None = None) -> int | None:
         arithmetic = Arithmetic(self.bits + 64)
         rates: Rates = EveryKey(arithmetic, Budget())
         if self.listed is not None:
             rates = ListedRates([str(rate) for rate in self.listed], arithmetic, Budget())
         try:
-            return prove_keys(table, rates, Units(self.bits, self.growth, self.allowance))
+            return prove_keys(table, rates, Units(self.bits, self.growth, self.allowance), releases)
         except Refused:
             return REFUSED
 
@@ -177,3 +200,61 @@ def test_a_table_is_proven_exactly_where_every_two_neighbours_satisfy_the_defini
         outcomes.append(scheme.verdict(table))
         assert scheme.checked(table) == outcomes[-1], (scheme, table)
     assert {REFUSED, None} < set(outcomes)
+
+
+def apart(before: float, after: float, times: int, epsilon: Fraction) -> float:
+    """The larger divergence of so many draws with these chances, by how many of them came out."""
+    factor = exp(epsilon)
+    laws = [[comb(times, j) * p**j * (1 - p) ** (times - j) for j in range(times + 1)] for p in (before, after)]
+    return max(
+        sum(max(0.0, p - factor * q) for p, q in zip(one, other, strict=True)) for one, other in (laws, laws[::-1])
+    )
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_releases_are_within_what_is_proven_of_them(seed: int) -> None:
+    """At no less than the worst two rows lose; of a table without stretches at just that."""
+    source, tight, loose = random.Random(100 + seed), 0, 0
+    for _ in range(200):
+        scheme = a_scheme(source)
+        table = a_table(source, scheme)
+        if scheme.verdict(table) == REFUSED:
+            continue
+        times, epsilon = source.choice([1, 2, 5]), source.choice([Fraction(0), Fraction(1, 3), Fraction(2)])
+        pairs = {(one / 2**scheme.bits, other / 2**scheme.bits) for one, other in scheme.neighbours(table)}
+        worst = max((apart(*pair, times, epsilon) for pair in pairs), default=0.0)
+        assert worst < 1e-9 or not scheme.composed(table, epsilon, worst - 1e-9, times), (scheme, table)
+        assert scheme.composed(table, epsilon, 1.0, times)
+        stretches = table["then"] == "kept" or any("kept_through" in one for one in table["segments"])
+        if not stretches:
+            tight += 1
+            assert scheme.composed(table, epsilon, min(worst + 1e-9, 1.0), times), (scheme, table)
+        else:
+            loose += scheme.composed(table, epsilon, min(2 * worst + times * 8 / 2**scheme.bits, 0.99), times)
+    assert tight > 20
+    assert loose
+
+
+@pytest.mark.parametrize("times", [1, 4, 30])
+def test_a_stretch_of_a_sampler_loses_what_its_worst_frequency_does(times: int) -> None:
+    """In units as fine as they are drawn, to a part in 10^9 on either side."""
+    bits, epsilon = 80, Fraction(1, 10)
+    units = Units(bits, 2 ** (bits + 1), 2**bits // 8)
+    arithmetic = Arithmetic(bits + 64)
+    listed = [str(Fraction(i, 40) + Fraction(1, 20)) for i in range(1, 37)]
+    schemes: list[tuple[Any, Any]] = [
+        (partial(Ppswor, Fraction(1, 10), Powers(Fraction(1))), lambda i: 1 - exp(-i / 10)),
+        (partial(Ppswor, Fraction(1, 10), Powers(Fraction(1, 2))), lambda i: 1 - exp(-(i**0.5) / 10)),
+        (partial(Pps, Fraction(1, 50), Powers(Fraction(1))), lambda i: min(1.0, i / 50)),
+        (partial(ListedRates, listed), lambda i: i / 40 + 1 / 20 if i else 0.0),
+    ]
+    for scheme, rate in schemes:
+        worst = max(apart(rate(i - 1), rate(i), times, epsilon) for i in range(1, 37))
+        for factor, holds in ((1 + 1e-9, True), (1 - 1e-9, False)):
+            releases = Releases(epsilon, Fraction(factor * worst), times, (Fraction(0), Fraction(0)), Budget())
+            table = {"segments": [{"kept_through": 36}], "then": "absent"}
+            try:
+                found: int | None = prove_keys(table, scheme(arithmetic, Budget()), units, releases)
+            except Refused:
+                found = REFUSED
+            assert found == (36 if holds else REFUSED), (scheme, factor)
