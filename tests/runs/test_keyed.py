@@ -655,6 +655,23 @@ def test_what_releases_cost_is_certified(mechanism: Any, sampler: str, releases:
     assert guaranteed.epsilon <= epsilon * (1 + Fraction(1, 10**12))
 
 
+@pytest.mark.parametrize("sampler", ["every-key", "ppswor"])
+@pytest.mark.parametrize("releases", [1, 2, 6])
+def test_keys_alone_are_certified_as_answered(sampler: str, releases: int) -> None:
+    """Also where δ is what is declared, and next to nothing is left for what each release keeps."""
+    run = release(KEYS, sampler, releases)
+    epsilon, delta = (bound.upper for bound in (run.guarantee().bound.epsilon, run.guarantee().bound.delta))
+    for factor in (Fraction(1), Fraction(3, 2), Fraction(3)):
+        answer = run.epsilon(Delta(factor * delta))
+        found = certificate(run, answer)
+        assert answer.epsilon.upper <= found.epsilon <= answer.epsilon.upper * (1 + Fraction(1, 10**9))
+        below = run.delta(Epsilon(factor / 3 * epsilon))
+        certified = certificate(run, below)
+        assert below.delta.upper <= certified.delta <= below.delta.upper * (1 + Fraction(1, 10**9))
+        assert certified.method == "composition at each frequency" or factor == 3
+    assert certificate(run, run.epsilon(Delta(delta))).method != "optimal composition"
+
+
 def test_what_is_declared_alone_is_certified_as_answered() -> None:
     """Of released parameters no rows are compared: the answer is the composition of what is declared."""
     run = evolve(paid(cost(Approximate(number("0.25"), number("0.01")))), releases=3)

@@ -245,7 +245,11 @@ RULES = (
     Rule(
         "verification.checker.keyed.*",
         (),
-        ("verification/checker/test_checker_keyed.py", "verification/certificates/test_keyed.py"),
+        (
+            "verification/checker/keyed",
+            "verification/checker/test_checker_keyed.py",
+            "verification/certificates/test_keyed.py",
+        ),
     ),
     Rule("dpis.*", ("dpis/*",), ("dpis",)),
     Rule("queries.*", (), ("queries",)),

@@ -86,7 +86,7 @@ class Releases:
             up = _ARITHMETIC.add(up, _ARITHMETIC.multiply(ways, self._beyond(having, without)))
             down = _ARITHMETIC.add(down, _ARITHMETIC.multiply(ways, self._beyond(without, having)))
             ways = _ARITHMETIC.multiply(ways, _ARITHMETIC.rational(Fraction(self._times - j, j + 1)))
-        return _ARITHMETIC.maximum(up, down)
+        return _ARITHMETIC.minimum(_ARITHMETIC.maximum(up, down), _CERTAIN)  # no divergence is more
 
     def _beyond(self, one: Interval, other: Interval) -> Interval:
         excess = _ARITHMETIC.subtract(one, _ARITHMETIC.multiply(self._factor, other))
