@@ -70,7 +70,7 @@ def prove_keys(table: Any, rates: Rates, units: Units, releases: Releases | None
 class _Proof:
     """Where a proof stands: the frequency, and from how many to how many units are reported there."""
 
-    def __init__(self, rates: Rates, units: Units, releases: Releases | None) -> None:
+    def __init__(self, rates: Rates, units: Units, releases: Releases | None = None) -> None:
         self.frequency = self._low = self._high = 0
         self._attached = True
         self._rates, self._units, self._releases = rates, units, releases

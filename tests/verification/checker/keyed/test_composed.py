@@ -140,9 +140,9 @@ def test_rows_that_are_left_out_lose_no_more_than_those_before(releases: int, ep
     for one, other in product(rows, repeat=2):
         budget = Budget()
         claimed = Releases(at, Fraction(1), releases, NOTHING, budget)
-        claimed.rows_within(*one, certain)
+        claimed.rows_within(one[0], one[1], certain)
         paid = budget.left
-        claimed.rows_within(*other, certain)
+        claimed.rows_within(other[0], other[1], certain)
         if budget.left == paid and other[0] != other[1]:
             left += 1
             assert not losses[other] > losses[one], (one, other)
