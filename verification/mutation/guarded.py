@@ -245,11 +245,7 @@ RULES = (
     Rule(
         "verification.checker.keyed.*",
         (),
-        (
-            "verification/checker/keyed",
-            "verification/checker/test_checker_keyed.py",
-            "verification/certificates/test_keyed.py",
-        ),
+        ("verification/checker/test_checker_keyed.py", "verification/certificates/test_keyed.py"),
     ),
     Rule("dpis.*", ("dpis/*",), ("dpis",)),
     Rule("queries.*", (), ("queries",)),
