@@ -82,6 +82,13 @@ def test_nothing_is_proven_below_what_released_constants_cost() -> None:
     assert not admitted(Fraction(1, 3) - HAIR, Fraction(1), 1, Units(4, 17, 1), cost)
 
 
+def test_what_released_constants_cost_is_taken_from_the_claim() -> None:
+    units, at, cost = Units(4, 24, 1), Fraction(1, 7), Cost(Fraction(2, 3), Fraction(1, 64))
+    exact = rounded(delta(at, 2, units).mid(), "floor") + cost.delta
+    assert admitted(at + cost.epsilon, exact + HAIR, 2, units, cost)
+    assert not admitted(at + cost.epsilon, exact - HAIR, 2, units, cost)
+
+
 @pytest.mark.parametrize("level", ["1", "9/8"])
 def test_delta_is_a_probability(level: str) -> None:
     assert admitted(Fraction(1), Fraction(level), 1, Units(4, 17, 1)) is (level == "1")
@@ -147,6 +154,17 @@ def test_rows_that_are_left_out_lose_no_more_than_those_before(releases: int, ep
             left += 1
             assert not losses[other] > losses[one], (one, other)
     assert left > len(rows)
+
+
+def test_the_same_rows_again_take_no_work() -> None:
+    for before, after in ((1, 3), (5, 2), (0, 4), (6, 8)):
+        budget = Budget()
+        claimed = Releases(Fraction(0), Fraction(1), 2, NOTHING, budget)
+        assert claimed.rows_within(before, after, 8)
+        left = budget.left
+        assert claimed.rows_within(before, after, 8)
+        assert claimed.rows_within(8 - before, 8 - after, 8)
+        assert budget.left == left
 
 
 @pytest.mark.parametrize("releases", [1, 3])
