@@ -239,14 +239,18 @@ def test_releases_are_within_what_is_proven_of_them(seed: int) -> None:
 def test_a_stretch_of_a_sampler_loses_what_its_worst_frequency_does(times: int) -> None:
     """In units as fine as they are drawn, to a part in 10^9 on either side."""
     bits, epsilon = 80, Fraction(1, 10)
-    units = Units(bits, 2 ** (bits + 1), 2**bits // 8)
+    units = Units(bits, 2 ** (bits + 1), 2**bits // 2)
     arithmetic = Arithmetic(bits + 64)
-    listed = [str(Fraction(i, 40) + Fraction(1, 20)) for i in range(1, 37)]
+    even = [Fraction(i, 40) + Fraction(1, 20) for i in range(37)]
+    jumps = [[Fraction(i, 100) + (Fraction(1, 2) if i > at else 0) for i in range(37)] for at in (3, 20, 33)]
     schemes: list[tuple[Any, Any]] = [
         (partial(Ppswor, Fraction(1, 10), Powers(Fraction(1))), lambda i: 1 - exp(-i / 10)),
         (partial(Ppswor, Fraction(1, 10), Powers(Fraction(1, 2))), lambda i: 1 - exp(-(i**0.5) / 10)),
         (partial(Pps, Fraction(1, 50), Powers(Fraction(1))), lambda i: min(1.0, i / 50)),
-        (partial(ListedRates, listed), lambda i: i / 40 + 1 / 20 if i else 0.0),
+        *(
+            (partial(ListedRates, list(map(str, each[1:]))), [0.0, *map(float, each[1:])].__getitem__)
+            for each in [even, *jumps]
+        ),
     ]
     for scheme, rate in schemes:
         worst = max(apart(rate(i - 1), rate(i), times, epsilon) for i in range(1, 37))
