@@ -72,16 +72,19 @@ class Private(Generic[T_co]):
         """A function of a private value is private.
 
         Raises:
-            FailedOnPrivate: where the function raises, without its message or traceback.
+            FailedOnPrivate: where the function raises, or would end the process, without its message or traceback.
+            KeyboardInterrupt: where that interrupts the function, likewise.
             InvalidData: as the function raises it: it tells no value.
         """
+        interrupted = False
         try:
             return Private(function(self._reveal()))
         except InvalidData:
             raise
-        except Exception as error:  # whatever it is, its text and its frames may hold the value
-            failed = type(error).__qualname__
-        raise FailedOnPrivate(failed)  # outside of the handler, so that no context leads back to it
+        except BaseException as error:  # whatever it is, its text and its frames may hold the value
+            failed, interrupted = type(error).__qualname__, isinstance(error, KeyboardInterrupt)
+        # outside of the handler, so that no context leads back to it
+        raise KeyboardInterrupt if interrupted else FailedOnPrivate(failed)
 
     def __repr__(self) -> str:
         return "Private(…)"

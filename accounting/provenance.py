@@ -233,7 +233,7 @@ def _private(parameter: str) -> PrivateValue:
 
 
 def _refuse_nesting(value: object) -> None:
-    if isinstance(value, Private):
+    if type(value) is Private:  # a final class; `isinstance` would look at a stand-in for any value
         raise _private("value")
 
 

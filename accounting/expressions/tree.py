@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from enum import Enum
 from fractions import Fraction
 from functools import partial
-from typing import Generic, TypeAlias, TypeVar, final
+from typing import Any, Generic, TypeAlias, TypeVar, final
 
 from attrs import field, frozen
 
@@ -113,7 +113,25 @@ class Expression:
         return text(self)
 
 
+E = TypeVar("E", bound=type[Expression])
+
+
+def _equals_expressions_alone(kind: E) -> E:
+    """A class of nodes that refuse to be compared with a number: a branch on that would depend on how it is written."""
+    same = kind.__eq__
+
+    def equal(self: Expression, other: object) -> Any:
+        found = same(self, other)
+        if found is NotImplemented and not isinstance(other, Expression | None):
+            bool(self)
+        return found
+
+    kind.__eq__ = equal  # type: ignore[method-assign, assignment]
+    return kind
+
+
 @final
+@_equals_expressions_alone
 @frozen(repr=False, cache_hash=True)
 class Constant(Expression):
     """An expression that is an exact rational number."""
@@ -125,6 +143,7 @@ class Constant(Expression):
 
 
 @final
+@_equals_expressions_alone
 @frozen(repr=False, cache_hash=True)
 class Variable(Expression):
     """A weight, a norm, a rounding variable or a ratio of norms; `index` says which one."""
@@ -147,6 +166,7 @@ def _checked_arity(apply: Apply, _: object, arguments: tuple[Expression, ...]) -
 
 
 @final
+@_equals_expressions_alone
 @frozen(repr=False, cache_hash=True)
 class Apply(Expression):
     """An operation applied to its arguments. SELECT(a, b, x, y) is x where a ≤ b and y elsewhere."""
@@ -159,6 +179,7 @@ class Apply(Expression):
 
 
 @final
+@_equals_expressions_alone
 @frozen(repr=False, cache_hash=True)
 class Power(Expression):
     """A base to a fixed rational exponent; the base must not be negative unless the exponent is an integer."""

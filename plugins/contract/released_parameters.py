@@ -10,7 +10,15 @@ from typing import Any, TypeVar
 import attrs
 
 from ...accounting.provenance import Declared, Public, Released, as_it_came_out
-from ...accounting.sampling.every_value import Substituted, for_every_value, is_open
+from ...accounting.sampling.every_value import (
+    ExPost,
+    Substituted,
+    for_every_value,
+    is_open,
+    require_agreement,
+    some_values,
+    was_looked_at,
+)
 from .options import declared_parameter
 
 P = TypeVar("P")
@@ -60,12 +68,22 @@ def declared_for_every_value(role: str, plugin: P, declare: Callable[[P], T]) ->
     opened = open_parameters(role, plugin)
     if not opened:
         return declare(plugin)
-    ends = stated_ends(role, plugin)
+    ends = {name: Public(end) for name, end in stated_ends(role, plugin).items()}
+    stand_ins = {name: for_every_value(value, name) for name, value in opened.items()} | ends
 
-    def stands(value: Declared[Any], name: str) -> Declared[Any]:
-        return Public(ends[name]) if name in ends else for_every_value(value, name)
+    def declared_with(values: Mapping[str, Declared[Any]]) -> T:
+        return declare(_changed(role, plugin, lambda value, name: values.get(name, value)))
 
-    return Substituted(opened)(lambda: declare(_changed(role, plugin, stands)))
+    read = Substituted(opened)
+    found = read(lambda: declared_with(stand_ins))
+    for name, stand_in in stand_ins.items():
+        if was_looked_at(stand_in):
+            raise ExPost.about(name)
+    free = {name: value for name, value in opened.items() if name not in ends}
+    for values in some_values(free):
+        others = {name: Public(value) for name, value in values.items()}
+        require_agreement(found, read(lambda others=others: declared_with(others | ends)), values, free)
+    return found
 
 
 def stated_ends(role: str, plugin: object) -> dict[str, Fraction]:

@@ -15,6 +15,7 @@ from ..accounting.notions import GaussianDP, Renyi, ZeroConcentrated
 from ..accounting.pairs import GaussianPair
 from ..accounting.relations import Direction
 from ..accounting.units import Delta, Epsilon
+from ..runs.ex_post import refuse_reading
 from ..runs.run import Answer, Interval, NotionAbsent, Run
 
 _ORDERS = (Fraction(3, 2), Fraction(2), Fraction(8), Fraction(32))
@@ -52,7 +53,11 @@ def judged(run: Run[Any], epsilon: Epsilon, delta: Delta) -> ClaimVerdict:
     Guarantees:
         A claim that holds is true of the run: the proven upper end of ε is at most the claimed one. Of a claim that is
         refuted, some neighbouring data sets show that it is false: the proven lower end is above it.
+
+    Raises:
+        ExPost: for a run whose bounds move with a released value, also where it is taken as it came out.
     """
+    refuse_reading(run)
     try:
         answer = run.epsilon(delta)
     except NotionAbsent:  # nothing finite is proven: also where nothing is private
@@ -77,7 +82,9 @@ def judged_in(run: Run[Any], bound: Renyi | ZeroConcentrated | GaussianDP) -> Cl
 
     Raises:
         NotionAbsent: where nothing is known of the run in that notion.
+        ExPost: as `judged`.
     """
+    refuse_reading(run)
     match bound:
         case Renyi(order, claimed):
             found = run.renyi(order).bound.tau

@@ -33,6 +33,7 @@ from ..ledger import Ledger, LedgerRequest, request_of
 from ..plugins.contract import Coins, Release
 from ..plugins.contract.coins import seeded_run
 from .digests import plan_digest
+from .ex_post import refuse_reading
 from .plan import Plan
 from .run import Answer, U
 from .sampled import SampledRun
@@ -221,10 +222,12 @@ class DominatedRun(SpendingState):
     Raises:
         InvalidValue: for a plan about another unit than records, and one in which a part has several worst pairs: which
             of them is a record's could depend on earlier releases.
+        ExPost: for a plan whose bounds move with a released value, also where it is taken as it came out.
     """
 
     def __init__(self, plan: Plan) -> None:
         require("plan", plan, Plan, "Declare what each step may cost: Plan([SampledRun(…), …])")
+        refuse_reading(plan)
         if plan.unit != RECORD:
             raise InvalidValue("plan", plan.unit, "a plan whose unit is a record")
         for number, part in enumerate(plan.sampled_parts):

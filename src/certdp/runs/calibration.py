@@ -20,6 +20,7 @@ from ..accounting.errors import InvalidValue, OutsideDomain, known_keywords
 from ..accounting.exact import Number, above_zero
 from ..accounting.guarantees import require
 from ..accounting.units import Delta, Epsilon
+from .ex_post import refuse_reading
 from .run import Answer, NotionAbsent
 
 _MOST_QUESTIONS = 200
@@ -289,6 +290,7 @@ def calibrate(
 
     Raises:
         InvalidValue: where no value is proven to be within the budget; it says what the safest one costs.
+        ExPost: for a run whose bounds move with a released value, also where it is taken as it came out.
 
     >>> from certdp import Full, LaplaceSum, Norm, NormBall, Public, SampledRun
     >>> ball = NormBall(norm=Norm.L1, radius=Public(1))
@@ -401,6 +403,7 @@ class _Search(Generic[R, A]):
                 "budget", str(self.budget), "a budget that the search settles", "Widen the gap asked for"
             )
         run = self.run(value)
+        refuse_reading(run)
         try:
             answer = self.ask(run, self.budget)
         except (NotionAbsent, OutsideDomain):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from attrs import evolve
 
 from ..accounting.accountants.trade_off import DeltaLaw, curve_of
-from ..accounting.derivation import EX_POST, Assumption
+from ..accounting.derivation import Assumption
 from ..accounting.enclosures import Enclosure
 from ..accounting.enclosures.arguments import whole
 from ..accounting.errors import InvalidType, InvalidValue, known_keywords
@@ -55,6 +55,7 @@ from ..verification.checker import check
 from .allocated import AllocatedRun
 from .correlated import CorrelatedRun
 from .declared import declared_loss, declared_rate, premises_of, pure_loss_of, statement_of
+from .ex_post import refuse_reading
 from .keyed import KeyedRun
 from .plan import Plan
 from .risk import AdvantageLimit, BayesRiskLimit, Risk, RiskLimit, TruePositiveRateLimit, risk
@@ -224,8 +225,7 @@ def certified_keys(run: KeyedRun, asked: Delta | Epsilon, answer: float) -> Cert
 
 def _require_for_every_value(run: KeyedRun) -> None:
     run.require_for_every_value()
-    if run.derivation.rests_on(EX_POST):
-        raise ExPost.about(", ".join(run.released_parameters))
+    refuse_reading(run)
 
 
 def _of_guarantee(stated: RunStatement, guarantee: Guarantee[Any, Any, Any]) -> Certified:
@@ -323,8 +323,7 @@ def pure_claim(run: SampledRun[Any]) -> SampledPureClaim:
         InvalidType: for a run of another kind.
     """
     _require_of_records(run)
-    if run.derivation.rests_on(EX_POST):
-        raise ExPost.about(", ".join(run.released_values))
+    refuse_reading(run)
     rate = statement_of_rate(run.drawing)
     if run.steps > 1 and not rate.only_bound:
         raise InvalidValue(
@@ -493,8 +492,7 @@ def _require_stateable(run: Stateable | Plan[Any]) -> None:
     Raises:
         InvalidValue: for releases of keys, and for parameters released for an ε and a δ.
     """
-    if run.derivation.rests_on(EX_POST):
-        raise ExPost.about(", ".join(run.released_values))
+    refuse_reading(run)
     if isinstance(run, Plan) and any(isinstance(part, KeyedRun) for part in run.parts):
         raise InvalidValue(
             "certificate",

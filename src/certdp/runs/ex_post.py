@@ -13,9 +13,11 @@ from typing import Any, final
 from attrs import field, frozen
 
 from ..accounting.accountants import BEST, Accountant, Bounds
+from ..accounting.derivation import EX_POST
 from ..accounting.enclosures import Enclosure
 from ..accounting.errors import InvalidType
 from ..accounting.provenance import Payment
+from ..accounting.sampling.every_value import ExPost
 from ..accounting.units import Delta, Epsilon, Order
 from .run import Interval, Run
 
@@ -65,6 +67,11 @@ class ExPostRun:
         """What the releases of the parameters cost, each once."""
         return self._run.payments
 
+    @property
+    def given(self) -> Mapping[str, str]:
+        """The released parameters and the values that they came out as."""
+        return self._run.released_values
+
     def pure(self) -> ExPostReading:
         """The pure ε; raises as the run's own."""
         return self._reading("ε", self._run.as_it_came_out.pure().bound.epsilon)
@@ -76,13 +83,26 @@ class ExPostRun:
     def epsilon(self, delta: Delta, *, accountant: Accountant = BEST) -> ExPostReading:
         """The smallest proven ε at δ; raises as the run's own."""
         answer = self._run.as_it_came_out.epsilon(delta, accountant=accountant)
-        return ExPostReading(quantity=f"ε at δ = {delta}", bounds=answer.epsilon, given=self._run.released_values)
+        return ExPostReading(quantity=f"ε at δ = {delta}", bounds=answer.epsilon, given=self.given)
 
     def delta(self, epsilon: Epsilon, *, accountant: Accountant = BEST) -> ExPostReading:
         """The smallest proven δ at ε; raises as the run's own."""
         answer = self._run.as_it_came_out.delta(epsilon, accountant=accountant)
-        return ExPostReading(quantity=f"δ at ε = {epsilon}", bounds=answer.delta, given=self._run.released_values)
+        return ExPostReading(quantity=f"δ at ε = {epsilon}", bounds=answer.delta, given=self.given)
 
     def _reading(self, quantity: str, value: Enclosure) -> ExPostReading:
         bounds = Interval.of(Bounds(value, two_sided=False))
-        return ExPostReading(quantity=quantity, bounds=bounds, given=self._run.released_values)
+        return ExPostReading(quantity=quantity, bounds=bounds, given=self.given)
+
+
+def refuse_reading(run: object) -> None:
+    """Refuse a run at released values as they came out, for a verdict or a search that rests on guarantees alone.
+
+    Raises:
+        ExPost: for such a run.
+    """
+    match run:
+        case ExPostRun():
+            raise ExPost.about(", ".join(run.given))
+        case Run() if run.derivation.rests_on(EX_POST):
+            raise ExPost.about(", ".join(run.released_values) or run.named[0])
