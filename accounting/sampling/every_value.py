@@ -8,17 +8,14 @@ a stand-in that nothing may look at. A bound that never looked holds for every v
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from fractions import Fraction
+from collections.abc import Callable, Mapping
 from typing import Any, NoReturn, TypeVar, final
 
-import attrs
 from attrs import frozen
 
 from ..derivation import Assumption
-from ..enclosures import Enclosure
 from ..errors import CertdpError, InvalidValue
-from ..expressions import Constant, Expression, Symbol, Variable, between, enclose, substitute, variables
+from ..expressions import between
 from ..provenance import Declared, Public, Released
 
 T = TypeVar("T")
@@ -152,83 +149,3 @@ class Substituted:
             without = [name for name, value in self.released.items() if value.within is None]
             refusal = ExPost.about if without else ExPost.over_ranges
             raise refusal(", ".join(without or self.released)) from error
-
-
-# What is declared about every value, held against what is declared at some
-
-_SHARES = (Fraction(0), Fraction(1, 3), Fraction(2, 3), Fraction(1))
-_PRECISION = 96
-_SAMPLES: tuple[Mapping[Symbol, Fraction], ...] = (
-    {Symbol.WEIGHT: Fraction(1), Symbol.NORM: Fraction(1, 3), Symbol.ORDER: Fraction(2)},
-    {Symbol.WEIGHT: Fraction(7, 3), Symbol.NORM: Fraction(5, 4), Symbol.ORDER: Fraction(9, 2)},
-)
-
-
-def some_values(released: Mapping[str, Released[Any]]) -> Iterator[Mapping[str, Any]]:
-    """Values that parameters might have come out as, those that did first.
-
-    Of a range its ends are among them; of a number without one, numbers that its plugin may not even admit.
-    """
-    yield {name: value.value for name, value in released.items()}
-    if any(map(moves, released.values())):
-        for share in _SHARES:
-            yield {name: _another(value, share) for name, value in released.items()}
-
-
-def _another(value: Released[Any], share: Fraction) -> Any:
-    within, came_out = value.within, value.value
-    if within is not None:
-        return within.low + share * (within.high - within.low)
-    return 1 + share * (2 * came_out - 1) if isinstance(came_out, Fraction) else came_out
-
-
-def require_agreement(
-    declared: object, at_values: object, values: Mapping[str, Any], released: Mapping[str, Released[Any]]
-) -> None:
-    """Hold what is declared about every value against what is declared at some of them.
-
-    A plugin that tells values apart in a way that no expression shows, such as by their type, declares another loss for
-    a stand-in than for the values it stands for.
-
-    Args:
-        declared: with places in public ranges as variables.
-        at_values: the same declaration, made for these values.
-        values: of the released parameters, by name.
-        released: these parameters.
-
-    Raises:
-        ExPost: where the two differ.
-    """
-    places = {Variable(Symbol.PLACE, name): Constant(_place(released[name], value)) for name, value in values.items()}
-    if not _agree(declared, at_values, places):
-        without = [name for name, value in released.items() if value.within is None]
-        raise (ExPost.about if without else ExPost.over_ranges)(", ".join(without or released))
-
-
-def _place(value: Released[Any], number: Any) -> Fraction:
-    if value.within is None or value.within.low == value.within.high:
-        return Fraction(0)
-    return (number - value.within.low) / (value.within.high - value.within.low)
-
-
-def _agree(one: Any, other: Any, places: Mapping[Variable, Expression]) -> bool:
-    if isinstance(one, Expression) and isinstance(other, Expression):
-        return all(_meet(substitute(one, places), other, sample) for sample in _SAMPLES)
-    if isinstance(one, Enclosure) and isinstance(other, Enclosure):
-        return one.lower <= other.upper and other.lower <= one.upper
-    if type(one) is not type(other):
-        return False
-    if attrs.has(type(one)):
-        fields = [field.name for field in attrs.fields(type(one))]
-        return all(_agree(getattr(one, name), getattr(other, name), places) for name in fields)
-    return callable(one) or bool(one == other)
-
-
-def _meet(one: Expression, other: Expression, sample: Mapping[Symbol, Fraction]) -> bool:
-    """Whether the two have one value at a sample of weight, norms and order, as far as can be told."""
-    box = {v: Enclosure.of(sample.get(v.symbol, Fraction(1))) for v in variables(one) | variables(other)}
-    try:
-        first, second = (enclose(root, box, precision=_PRECISION) for root in (one, other))
-    except CertdpError:  # it has none there
-        return True
-    return _agree(first, second, {})

@@ -26,6 +26,8 @@ from ..errors import InvalidType, InvalidValue, known_keywords
 from ..exact import Floats, Number, exact, float_at_most, python_int, ratio_text
 from .heaviest import at_most, heaviest
 
+STRATEGY = "strategy"
+"""Which matrix it is, as an assumption names it."""
 PARTICIPATION = "participation of a record"
 """What is assumed of it, by name."""
 LARGEST_DENSE = 4096

@@ -10,15 +10,8 @@ from typing import Any, TypeVar
 import attrs
 
 from ...accounting.provenance import Declared, Public, Released, as_it_came_out
-from ...accounting.sampling.every_value import (
-    ExPost,
-    Substituted,
-    for_every_value,
-    is_open,
-    require_agreement,
-    some_values,
-    was_looked_at,
-)
+from ...accounting.sampling.agreement import require_agreement, some_values
+from ...accounting.sampling.every_value import ExPost, Substituted, for_every_value, is_open, was_looked_at
 from .options import declared_parameter
 
 P = TypeVar("P")

@@ -129,6 +129,18 @@ def test_an_error_of_a_function_is_told_by_its_type_alone(value: Any) -> None:
     assert repr(value) not in repr(caught.value.args)
 
 
+@pytest.mark.parametrize("ending", [SystemExit, GeneratorExit, KeyboardInterrupt, BaseException, BaseExceptionGroup])
+def test_what_ends_a_process_in_a_function_tells_nothing_either(ending: type[BaseException]) -> None:
+    def end(value: Any) -> None:
+        raise ending(f"cannot use {value!r}", *([[KeyboardInterrupt()]] if ending is BaseExceptionGroup else []))
+
+    told: type[BaseException] = KeyboardInterrupt if ending is KeyboardInterrupt else FailedOnPrivate
+    with pytest.raises(told) as caught:
+        Private(SECRET).map(end)
+    assert str(SECRET) not in "".join(traceback.format_exception(caught.value))
+    assert caught.value.__context__ is caught.value.__cause__ is None
+
+
 def test_what_is_logged_of_a_failed_function_tells_nothing(caplog: pytest.LogCaptureFixture) -> None:
     try:
         Private(SECRET).map(lambda value: dict[float, int]()[value])

@@ -50,8 +50,11 @@ from certdp import (
 from certdp.accounting.relations import ADD_REMOVE, RECORD, REPLACE
 from certdp.filters import PureFilter, ZeroConcentratedFilter
 from certdp.individual import release_count
+from certdp.interoperation import judged
+from certdp.interoperation.claims import judged_in
 from certdp.mechanisms.dpis_step import DpisStep
 from certdp.notions import Pure, ZeroConcentrated
+from certdp.risks import AdvantageLimit
 from certdp.samplers.dpis import Dpis
 
 BALL = NormBall(norm=Norm.L1, radius=Public(1))
@@ -172,6 +175,32 @@ def test_the_witness_is_what_the_supremum_says_whatever_came_out(count: float) -
     assert float(found.epsilon) == answer.epsilon.upper
     assert verdict.claim is not None
     assert ("part 1: mechanism.scale was released", "within 1/10 to 100") in verdict.claim.assumptions
+
+
+RESTS_ON_GUARANTEES: dict[str, Callable[[Any], object]] = {
+    "a claim": lambda run: judged(run, Epsilon("0.5"), DELTA),
+    "a claim in another notion": lambda run: judged_in(run, ZeroConcentrated(Enclosure.of(1))),
+    "a search": lambda run: certdp.calibrate(lambda _: run, certdp.Budget(epsilon=1, delta=DELTA), certdp.Continuous()),
+    "a search for a risk": lambda run: certdp.calibrate(
+        lambda _: run, AdvantageLimit(advantage="0.5"), certdp.Continuous()
+    ),
+}
+"""What says of a run that it keeps something, and not only what it costs."""
+
+
+@pytest.mark.parametrize("door", RESTS_ON_GUARANTEES)
+def test_what_is_read_ex_post_keeps_no_claim_and_no_budget(door: str) -> None:
+    plan = Plan([after_a_count(Public(3)), WITNESS])
+    for run in (WITNESS, WITNESS.as_it_came_out, ExPostRun(WITNESS), plan.as_it_came_out, ExPostRun(plan)):
+        with pytest.raises(ExPost, match=r"mechanism\.scale: got a released value with which the bound moves"):
+            RESTS_ON_GUARANTEES[door](run)
+    RESTS_ON_GUARANTEES[door](after_a_count(Public(100)))
+
+
+def test_steps_within_a_plan_read_ex_post_are_bounded_by_nothing() -> None:
+    for plan in (Plan([WITNESS]).as_it_came_out, Plan([WITNESS.as_it_came_out])):
+        with pytest.raises(ExPost, match=r"mechanism\.scale"):
+            DominatedRun(plan)
 
 
 READINGS: dict[str, Callable[[Any], object]] = {

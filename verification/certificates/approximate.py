@@ -445,8 +445,7 @@ class ReleaseStatement:
         if self.answers is not None:
             yield from ((f"{place}{name}", value) for name, value in self.answers.assumed)
         if self.strategy is not None:
-            name, who = self.strategy.assumed
-            yield f"{place}{name}", who
+            yield from ((f"{place}{name}", value) for name, value in self.strategy.assumed)
         if self.strata:
             yield f"{place}{STRATA_STAY.name}", STRATA_STAY.value
         if rounding := max((stratum.rate.rounding for stratum in self.strata), default=self.rounding):

@@ -14,6 +14,7 @@ from attrs import frozen
 from ...accounting.exact import ratio_text
 from ...accounting.sampling.strategies import (
     PARTICIPATION,
+    STRATEGY,
     CyclicPoisson,
     MatrixStrategy,
     Participation,
@@ -43,9 +44,9 @@ class StatedStrategy:
         return {**self._form(), "participation": self._participation()}
 
     @property
-    def assumed(self) -> tuple[str, str]:
-        """What is assumed of a record's steps, by name."""
-        return PARTICIPATION, str(self.participation)
+    def assumed(self) -> tuple[tuple[str, str], ...]:
+        """Which matrix correlates the noise, and what is assumed of a record's steps, by name."""
+        return (STRATEGY, str(self.strategy)), (PARTICIPATION, str(self.participation))
 
     def _form(self) -> Json:
         match self.strategy:

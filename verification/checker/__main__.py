@@ -4,6 +4,7 @@ Exit status: 0 it holds, 3 it holds assuming the profile, 1 it is refused or a d
 """
 
 import argparse
+import os
 import re
 import sys
 from fractions import Fraction
@@ -70,9 +71,10 @@ def main(arguments: list[str]) -> int:
     )
     verdict = check(text)
     demands = policy.demands(verdict)
-    print(verdict)
-    for demand in demands:
-        print(demand)
+    try:
+        print(verdict, *demands, sep="\n", flush=True)
+    except BrokenPipeError:  # whoever reads has read enough; nothing is flushed again at the end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return exit_status(verdict, demands)
 
 

@@ -316,6 +316,8 @@ def _is_own(role: str, statement: Statement) -> bool:
     if distribution == DISTRIBUTION:
         if name not in _NAMES[role]:
             raise Refused(f"{DISTRIBUTION} has no {role} {name!a}")
+        if statement["version"] not in PLUGINS[role][name].versions:
+            raise Refused(f"{DISTRIBUTION} has no {role} {name!a} of version {statement['version'][:40]!a}")
         return True
     if _reads_like_certdp(distribution):
         raise Refused(f"{distribution[:80]!a}, the distribution of {role} {name!a}, reads like {DISTRIBUTION}")

@@ -43,6 +43,8 @@ class Plugin(NamedTuple):
     values: Mapping[str, Value]
     together: Callable[[Options], None] = lambda options: None
     within: Callable[[Options, Domain], None] = lambda options, domain: None
+    versions: tuple[str, ...] = ("1",)
+    """Those that there were, all with these options and one loss or rate."""
 
 
 def exact(options: Options, key: str) -> Fraction:
@@ -213,6 +215,7 @@ def _reaches(radius: Fraction, norm: str, domain: Domain) -> None:
 
 
 _SCALE: Final = {"scale": _POSITIVE}
+_TWO: Final = ("1", "2")
 _BUDGET: Final = {"epsilon": _NOT_NEGATIVE, "delta": _PROBABILITY, "largest": _whole(1).optional}
 _THRESHOLD: Final = Plugin(
     {
@@ -224,12 +227,13 @@ _THRESHOLD: Final = Plugin(
 )
 
 MECHANISMS: Final[dict[str, Plugin]] = {
-    "laplace-sum": Plugin(_SCALE),
-    "count": Plugin(_SCALE),
-    "lp-sum": Plugin(_SCALE | {"norm": _ORDER}),
+    "laplace-sum": Plugin(_SCALE, versions=_TWO),
+    "count": Plugin(_SCALE, versions=_TWO),
+    "lp-sum": Plugin(_SCALE | {"norm": _ORDER}, versions=_TWO),
     "gaussian-sum": Plugin(
         {"scale": _POSITIVE.optional, "noise_multiplier": _POSITIVE.optional},
         together=_exactly_one("scale", "noise_multiplier"),
+        versions=_TWO,
     ),
     "discrete-laplace": Plugin(_SCALE | {"granularity": _SPACING}),
     "discrete-gaussian": Plugin(
@@ -250,6 +254,7 @@ MECHANISMS: Final[dict[str, Plugin]] = {
         },
         together=_hold_split,
         within=_centres_reach,
+        versions=_TWO,
     ),
     "randomised-response": Plugin(
         {
@@ -269,7 +274,8 @@ MECHANISMS: Final[dict[str, Plugin]] = {
         | {"granularity": _SPACING, "signed": _FLAG}
     ),
     "dpis-step": Plugin(
-        dict.fromkeys(("noise_multiplier", "clip", "size", "batch"), _POSITIVE) | {"norm_sum": _POSITIVE.optional}
+        dict.fromkeys(("noise_multiplier", "clip", "size", "batch"), _POSITIVE) | {"norm_sum": _POSITIVE.optional},
+        versions=_TWO,
     ),
     "pws-keys": Plugin(_BUDGET),
     "pws-frequencies": Plugin(_BUDGET | {"subdivision": _whole(0, 64)}),
@@ -288,6 +294,7 @@ SAMPLERS: Final[dict[str, Plugin]] = {
             "digits": _whole(4, 52).optional,
         },
         together=_hold_target,
+        versions=_TWO,
     ),
     "coreset": Plugin(
         dict.fromkeys(("m", "n", "mean_squared_norm", "radius"), _POSITIVE) | {"mixing": _SHARE},

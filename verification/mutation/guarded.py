@@ -144,6 +144,9 @@ RULES = (
         ("accounting/pairs", "accounting/loss_distribution/test_transforms.py", "accounting/conversions"),
     ),
     Rule("accounting.pairs.sampled_gaussian_renyi", ("pairs/sampled-gaussian",), ("accounting/pairs",)),
+    Rule(
+        "accounting.sampling.agreement", (), ("accounting/sampling/test_agreement.py", "runs/test_branching_plugins.py")
+    ),
     Rule("accounting.sampling.rate", (), ("accounting/sampling/test_records.py",)),
     Rule("accounting.pairs.domination", ("pairs/randomised-response-dominates",)),
     Rule("accounting.accountants.basic", ("accounting/basic-composition",)),

@@ -20,7 +20,6 @@ from ..accounting.notions import PURE, Approximate, Bound, GaussianDP, Pure, Ren
 from ..accounting.relations import ADD_REMOVE, Element
 from ..accounting.sampling.batches import BatchRate, FixedBatches, ShuffledAnswers, TruncatedPoisson
 from ..accounting.sampling.epochs import ShuffledBatches
-from ..accounting.sampling.every_value import ExPost
 from ..accounting.sampling.losses import GaussianLoss
 from ..accounting.sampling.rate import SamplingRate
 from ..accounting.sampling.releases import ResampleEach

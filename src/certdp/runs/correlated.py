@@ -20,7 +20,14 @@ from ..accounting.pairs import GaussianPair, Pair
 from ..accounting.relations import ADD_REMOVE, RECORD, AddRemove, Record
 from ..accounting.sampling.clipping import Outside
 from ..accounting.sampling.domains import NormBall
-from ..accounting.sampling.strategies import PARTICIPATION, CyclicPoisson, Participation, Schema, Strategy
+from ..accounting.sampling.strategies import (
+    PARTICIPATION,
+    STRATEGY,
+    CyclicPoisson,
+    Participation,
+    Schema,
+    Strategy,
+)
 from ..mechanisms.gaussian_sum import GaussianSum
 from ..plugins.contract import Coins, released_parameters
 from ..plugins.contract.coins import release_coins
@@ -196,7 +203,7 @@ class CorrelatedRun(RunPart[Record]):
         domain = () if self.domain is None else self.domain.assumptions
         dominated = _DOMINATION.conclude(premises_of(self.mechanism, self.sampler), domain)
         way = _AMPLIFIED if isinstance(self.participation, CyclicPoisson) else _CORRELATED
-        stated = Assumption("strategy", str(self.strategy)), Assumption(PARTICIPATION, str(self.participation))
+        stated = Assumption(STRATEGY, str(self.strategy)), Assumption(PARTICIPATION, str(self.participation))
         return Theorem("law", way).conclude([dominated], stated)
 
     # Releases

@@ -346,3 +346,22 @@ def test_deciding_variables_are_those_in_conditions() -> None:
     assert deciding(X * minimum(Y, W)) == set()
     assert deciding(exp(inner) * rounding("rate")) == {W, X}
     assert deciding(Power(select(inner, ONE, ZERO, ONE), Fraction(2))) == {W, X, Y}
+
+
+@pytest.mark.parametrize("root", [ONE, W, W + 1, W**2], ids=str)
+@pytest.mark.parametrize("other", [1, 1.0, Fraction(1), "1", True, (1,)], ids=repr)
+def test_an_expression_is_compared_with_expressions_alone(root: Expression, other: object) -> None:
+    """A branch on what a number is would say nothing of the numbers that an expression stands for."""
+    for compared in (
+        lambda: root == other,
+        lambda: root != other,
+        lambda: other == root,
+        lambda: other != root,
+        lambda: root in [other],
+    ):
+        with pytest.raises(InvalidType, match="expression: got .*; admissible: no truth value"):
+            compared()
+    assert root == root
+    assert root != norm(3)
+    assert root not in (None, norm(3))
+    assert root in [root]

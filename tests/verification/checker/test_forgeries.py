@@ -1149,7 +1149,7 @@ def same_options(genuine: Body, altered: Body) -> bool:
     )
 
 
-OF_ITSELF = {"gradient norms", "parameters", "profile assumed", "strategy"}
+OF_ITSELF = {"gradient norms", "parameters", "profile assumed"}
 PLUGIN = r"(parts\.\d+\.)?(mechanism|sampler)"
 HARMLESS = (
     Harmless(r"versions(\..*)?", "what wrote the file", always),
@@ -2161,6 +2161,25 @@ FOR_ONE_REASON: dict[str, tuple[str, Callable[[Body], Body], str]] = {
         "correlated, coefficients",
         lambda body: put(body, ("parts", 0, "strategy", "participation", "times"), 2),
         "must state 'part 1: participation of a record' as 'in at most 2 steps, at least 2 apart'",
+    ),
+    "a strategy of other size than is assumed": (
+        "correlated, coefficients",
+        lambda body: put(body, ("parts", 0, "strategy", "coefficients"), ["1"]),
+        "must state 'part 1: strategy' as 'Toeplitz, 1 of ",
+    ),
+    "a strategy of another form than is assumed": (
+        "correlated, coefficients",
+        lambda body: put(
+            body,
+            ("parts", 0, "strategy"),
+            {"form": "tree", "participation": body["parts"][0]["strategy"]["participation"]},
+        ),
+        "must state 'part 1: strategy' as 'tree aggregation over ",
+    ),
+    "a strategy that is not assumed": (
+        "correlated, coefficients",
+        lambda body: {**body, "assumptions": [a for a in body["assumptions"] if a["name"] != "part 1: strategy"]},
+        "must state 'part 1: strategy'",
     ),
     "a record that takes part once more": (
         "correlated, coefficients",

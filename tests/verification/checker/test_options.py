@@ -145,6 +145,13 @@ def test_the_table_is_about_every_plugin_that_certdp_registers(role: str) -> Non
 
 
 @pytest.mark.parametrize("which", BUILT_IN, ids=str)
+def test_the_table_knows_every_version(which: BuiltIn) -> None:
+    plugin: Any = which.plugin
+    newest = plugin.about.version
+    assert PLUGINS[which.role][which.name].versions == tuple(str(number) for number in range(1, int(newest) + 1))
+
+
+@pytest.mark.parametrize("which", BUILT_IN, ids=str)
 def test_the_table_knows_every_option(which: BuiltIn) -> None:
     values = PLUGINS[which.role][which.name].values
     assert sorted(values) == sorted(option.name for option in options_of(which.plugin))

@@ -63,7 +63,7 @@ from .factors import (
 from .finite import MOST_CELLS, laplace, pure
 from .selection import OF_SELECTION
 from .strata import BY_STRATA, OF_EACH, STRATA, Layer, hold_strata, layers, strata_assumed
-from .strategies import BY_STRATEGY, Moved, hold_correlated, moved, participation_assumed, strategy_shape
+from .strategies import BY_STRATEGY, Moved, hold_correlated, moved, strategy_assumed, strategy_shape
 
 _MOST_PARTS: Final = 10_000
 _MOST_COMBINATIONS: Final = 64
@@ -417,7 +417,7 @@ def _hold_assumptions(
         place = f"part {number}: "
         _hold_drawing(part, domain, body["claim"]["relation"])
         needed |= _size_assumed(part.get("batches"), place) | _answers_assumed(part, place)
-        needed |= participation_assumed(part, place) | strata_assumed(part, place) | plugins_assumed(part, place)
+        needed |= strategy_assumed(part, place) | strata_assumed(part, place) | plugins_assumed(part, place)
         loss = part["loss"]
         for layer in each:
             needed |= hold_mechanism(

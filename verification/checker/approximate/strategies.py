@@ -114,16 +114,23 @@ def hold_correlated(part: Mapping[str, Any], *, alone: bool) -> None:
         raise Refused("correlated noise is known about one record that is added or removed, at each of its steps")
 
 
-def participation_assumed(part: Mapping[str, Any], place: str) -> dict[str, str]:
-    """Give what a strategy needs stated about who takes part."""
+def strategy_assumed(part: Mapping[str, Any], place: str) -> dict[str, str]:
+    """Give what a strategy needs stated: which one it is, and who takes part."""
     if "strategy" not in part:
         return {}
-    taken = part["strategy"]["participation"]
+    taken, strategy, steps = part["strategy"]["participation"], part["strategy"], part["steps"]
+    match strategy["form"]:
+        case "toeplitz":
+            which = f"Toeplitz, {len(strategy['coefficients'])} of {steps} diagonals"
+        case "rows":
+            which = f"a matrix, {max(map(len, strategy['rows']), default=0)} of {steps} diagonals"
+        case _:
+            which = f"tree aggregation over {steps} steps"
     if "groups" in taken:
         who = f"in the turns of one of {taken['groups']} groups, drawn in each at rate {taken['rate']}"
     else:
         who = f"in at most {taken['times']} steps, at least {taken['apart']} apart"
-    return {f"{place}participation of a record": who}
+    return {f"{place}strategy": which, f"{place}participation of a record": who}
 
 
 def moved(strategy: Mapping[str, Any], steps: int, budget: Budget) -> Moved:
