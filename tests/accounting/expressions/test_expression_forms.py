@@ -359,7 +359,7 @@ def test_an_expression_is_compared_with_expressions_alone(root: Expression, othe
         lambda: other != root,
         lambda: root in [other],
     ):
-        with pytest.raises(InvalidType, match="expression: got .*; admissible: no truth value"):
+        with pytest.raises(InvalidType, match=r"expression: got .*; admissible: no truth value"):
             compared()
     assert root == root
     assert root != norm(3)
