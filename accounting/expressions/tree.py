@@ -118,7 +118,7 @@ E = TypeVar("E", bound=type[Expression])
 
 def _equals_expressions_alone(kind: E) -> E:
     """A class of nodes that refuse to be compared with a number: a branch on that would depend on how it is written."""
-    same = kind.__eq__
+    same: Callable[[Any, object], Any] = kind.__eq__
 
     def equal(self: Expression, other: object) -> Any:
         found = same(self, other)

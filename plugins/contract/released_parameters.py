@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
 from fractions import Fraction
+from functools import partial
 from typing import Any, TypeVar
 
 import attrs
@@ -68,14 +69,14 @@ def declared_for_every_value(role: str, plugin: P, declare: Callable[[P], T]) ->
         return declare(_changed(role, plugin, lambda value, name: values.get(name, value)))
 
     read = Substituted(opened)
-    found = read(lambda: declared_with(stand_ins))
+    found = read(partial(declared_with, stand_ins))
     for name, stand_in in stand_ins.items():
         if was_looked_at(stand_in):
             raise ExPost.about(name)
     free = {name: value for name, value in opened.items() if name not in ends}
     for values in some_values(free):
         others = {name: Public(value) for name, value in values.items()}
-        require_agreement(found, read(lambda others=others: declared_with(others | ends)), values, free)
+        require_agreement(found, read(partial(declared_with, others | ends)), values, free)
     return found
 
 

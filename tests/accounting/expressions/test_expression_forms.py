@@ -352,13 +352,14 @@ def test_deciding_variables_are_those_in_conditions() -> None:
 @pytest.mark.parametrize("other", [1, 1.0, Fraction(1), "1", True, (1,)], ids=repr)
 def test_an_expression_is_compared_with_expressions_alone(root: Expression, other: object) -> None:
     """A branch on what a number is would say nothing of the numbers that an expression stands for."""
-    for compared in (
+    comparisons: list[Callable[[], object]] = [
         lambda: root == other,
         lambda: root != other,
         lambda: other == root,
         lambda: other != root,
         lambda: root in [other],
-    ):
+    ]
+    for compared in comparisons:
         with pytest.raises(InvalidType, match=r"expression: got .*; admissible: no truth value"):
             compared()
     assert root == root
