@@ -2068,6 +2068,15 @@ def participating(body: Body, participation: Body, who: str) -> Body:
     return altered
 
 
+def with_coefficients(body: Body, coefficients: list[str]) -> Body:
+    """Of another strategy, as stated and as assumed."""
+    altered = put(body, ("parts", 0, "strategy", "coefficients"), coefficients)
+    size = f"Toeplitz, {len(coefficients)} of {body['parts'][0]['steps']} diagonals"
+    told = {"name": "part 1: strategy", "value": size}
+    altered["assumptions"] = [told if item["name"] == told["name"] else item for item in altered["assumptions"]]
+    return altered
+
+
 def noisy_max_of(body: Body, noise: str) -> Body:
     altered = put(body, ("parts", 0, "mechanism", "options", "noise"), noise)
     told = {"name": "part 1: mechanism.noise", "value": noise}
@@ -2193,7 +2202,7 @@ FOR_ONE_REASON: dict[str, tuple[str, Callable[[Body], Body], str]] = {
     ),
     "independent noise quoted for a strategy": (
         "correlated, coefficients",
-        lambda body: put(body, ("parts", 0, "strategy", "coefficients"), ["1", "1/2", "1/4", "1/8"]),
+        lambda body: with_coefficients(body, ["1", "1/2", "1/4", "1/8"]),
         "was not proven by hockey-stick",
     ),
     "turns that meet in a row": (
@@ -2212,10 +2221,8 @@ FOR_ONE_REASON: dict[str, tuple[str, Callable[[Body], Body], str]] = {
     ),
     "a strategy of entries that add up beyond digits": (
         "correlated, tree",
-        lambda body: put(
-            body,
-            ("parts", 0, "strategy"),
-            {**body["parts"][0]["strategy"], "form": "toeplitz", "coefficients": ["1", str(Fraction(1, 2**300))]},
+        lambda body: with_coefficients(
+            put(body, ("parts", 0, "strategy", "form"), "toeplitz"), ["1", str(Fraction(1, 2**300))]
         ),
         "entries of a strategy have more than 256 binary digits",
     ),
