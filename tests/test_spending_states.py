@@ -94,6 +94,7 @@ NO_BUDGET = {
         "accounting.loss_distribution.interpolated_steps.InterpolatedTransform",
         "accounting.loss_distribution.lattice_sums._Tally",
         "accounting.loss_distribution.profile._Side",
+        "accounting.sampling.every_value.AnyValue",
         "accounting.sampling.records.Features",
         "accounting.expressions.suprema._Search",
         "src.certdp.runs.calibration._Search",

@@ -51,20 +51,20 @@ class AnyValue:
     """Stands for a released value without a range; a bound that does anything with it moves with the value.
 
     Attributes:
-        looked_at: whether something did, though it may have gone on as if nothing were.
+        used: whether something was done with it, also where whoever did went on as if nothing were.
     """
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self.looked_at = False
+        self.used = False
 
     def _refuse(self, *_: object) -> NoReturn:
-        self.looked_at = True
+        self.used = True
         raise ExPost.about(self._name)
 
     @property
     def __class__(self) -> type:  # what `isinstance` asks where the type says no
-        self.looked_at = True
+        self.used = True
         return AnyValue
 
     @__class__.setter
@@ -82,13 +82,13 @@ class AnyValue:
     __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = __rpow__ = _refuse
 
     def __repr__(self) -> str:
-        self.looked_at = True
+        self.used = True
         return f"AnyValue({self._name!r})"
 
 
-def was_looked_at(value: Declared[Any]) -> bool:
-    """Whether a declaration has looked at what stands for a value without a range."""
-    return type(value.value) is AnyValue and value.value.looked_at
+def is_used(value: Declared[Any]) -> bool:
+    """Whether something was done with what stands for a value without a range."""
+    return type(value.value) is AnyValue and value.value.used
 
 
 def is_open(value: Declared[Any]) -> bool:

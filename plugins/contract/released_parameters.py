@@ -12,7 +12,7 @@ import attrs
 
 from ...accounting.provenance import Declared, Public, Released, as_it_came_out
 from ...accounting.sampling.agreement import require_agreement, some_values
-from ...accounting.sampling.every_value import ExPost, Substituted, for_every_value, is_open, was_looked_at
+from ...accounting.sampling.every_value import ExPost, Substituted, for_every_value, is_open, is_used
 from .options import declared_parameter
 
 P = TypeVar("P")
@@ -71,7 +71,7 @@ def declared_for_every_value(role: str, plugin: P, declare: Callable[[P], T]) ->
     read = Substituted(opened)
     found = read(partial(declared_with, stand_ins))
     for name, stand_in in stand_ins.items():
-        if was_looked_at(stand_in):
+        if is_used(stand_in):
             raise ExPost.about(name)
     free = {name: value for name, value in opened.items() if name not in ends}
     for values in some_values(free):

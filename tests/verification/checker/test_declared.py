@@ -214,7 +214,7 @@ def test_plugins_of_another_kind_are_refused_as_such(role: str, known: Any, hold
     assert others
     for name in others:
         with pytest.raises(Refused, match=r"of another kind|has a rate of its own|draws records together"):
-            hold({"name": name, "distribution": "certdp"})
+            hold({"name": name, "version": "1", "distribution": "certdp"})
 
 
 @pytest.mark.parametrize("name", declared.STRATA)
@@ -234,10 +234,10 @@ def test_plugins_of_records_are_refused_where_keys_are_sampled() -> None:
     assert hold_keyed(keys, ppswor, **KEYS_OF_RECORDS)
     for name in set(PLUGINS["mechanism"]) - set(declared.SANITISERS):
         with pytest.raises(Refused, match="is of records, not of keys"):
-            hold_keyed({"name": name, "distribution": "certdp"}, ppswor, **KEYS_OF_RECORDS)
+            hold_keyed({"name": name, "version": "1", "distribution": "certdp"}, ppswor, **KEYS_OF_RECORDS)
     for name in set(PLUGINS["sampler"]) - set(declared.KEY_SAMPLERS):
         with pytest.raises(Refused, match="is of records, not of keys"):
-            hold_keyed(keys, {"name": name, "distribution": "certdp"}, **KEYS_OF_RECORDS)
+            hold_keyed(keys, {"name": name, "version": "1", "distribution": "certdp"}, **KEYS_OF_RECORDS)
 
 
 @pytest.mark.parametrize(
