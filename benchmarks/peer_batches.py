@@ -218,7 +218,7 @@ def of_replaced() -> Iterator[Row]:
     from certdp.accounting.relations import REPLACE, ZERO_OUT
 
     for name, relation, theirs in (("replace", REPLACE, "REPLACE_ONE"), ("zero-out", ZERO_OUT, "REPLACE_SPECIAL")):
-        for steps in (1, STEPS):
+        for steps in (1, 5, 10, STEPS):
             once = dp_event.PoissonSampledDpEvent(RATE, dp_event.GaussianDpEvent(1.0))
             event = dp_event.SelfComposedDpEvent(once, steps)
             peer = partial(google, event, theirs)
@@ -313,7 +313,7 @@ def figures(names: list[str]) -> None:
     warnings.simplefilter("ignore")
     import PLD_accounting  # noqa: F401  # imports and compilation are no part of the figures
 
-    allocated(3, 4, 2, DELTA), poisson(2), truncated(20), fixed(10, 2)
+    allocated(3, 4, 2, DELTA), poisson(2), truncated(13), fixed(10, 2)
     allocated_by_peer(3, 4, 2, DELTA, None)
     for name in names or TABLES:
         print(f"\n{name}\n\n| {' | '.join(HEADING)} |\n|---|---|--:|--:|--:|--:|--:|---|")

@@ -91,14 +91,18 @@ def epsilon_by_transforms(parts: Parts, delta: Enclosure) -> Enclosure | None:
     return _hull(_epsilon, parts, probability("delta", delta))
 
 
-def _hull(law: Callable[[Known, Enclosure], Enclosure | None], parts: Parts, level: Enclosure) -> Enclosure | None:
+_Law: TypeAlias = Callable[[Known, Enclosure, Enclosure | None], Enclosure | None]
+"""The value for known parameters at a level; what is known of it for parameters next to them tells where to look."""
+
+
+def _hull(law: _Law, parts: Parts, level: Enclosure) -> Enclosure | None:
     """The values of a law that falls with its level, between the parameters of both ends."""
     lower, upper = ends(parts)
     narrow = level.width <= _NARROW * level.upper  # one contour serves both ends
-    high = law(upper, level if narrow else exact_point(level.lower))
+    high = law(upper, level if narrow else exact_point(level.lower), None)
     if high is None or (lower == upper and narrow):
         return high
-    low = law(lower, level if narrow else exact_point(level.upper))
+    low = law(lower, level if narrow else exact_point(level.upper), high)
     return high.hull(0 if low is None else low)
 
 
@@ -113,7 +117,7 @@ def ends(parts: Parts) -> tuple[Known, Known]:
     return tuple(sides[0]), tuple(sides[1])
 
 
-def _delta(parts: Known, epsilon: Enclosure) -> Enclosure | None:
+def _delta(parts: Known, epsilon: Enclosure, _: Enclosure | None = None) -> Enclosure | None:
     """Enclose δ(ε) for known parameters; None where nothing useful is proven."""
     if never_beyond(parts, epsilon.lower):
         return Enclosure.of(0)
@@ -138,13 +142,19 @@ def contours_at(parts: Known, epsilon: Fraction) -> Iterator[Contour]:
             yield contour
 
 
-def _epsilon(parts: Known, delta: Enclosure) -> Enclosure | None:
+def _epsilon(parts: Known, delta: Enclosure, beside: Enclosure | None) -> Enclosure | None:
     """Enclose ε(δ) for known parameters; None where nothing useful is proven."""
     if not parts or delta.lower >= 1:
         return Enclosure.of(0)
     if delta.lower == 0:
         return None
     wanted = float(Enclosure.of(delta.lower).log().midpoint)
+    if beside is not None and beside.lower > 0:
+        near = beside.lower_float
+        contour = contour_at(parts, near)
+        found = None if contour is None else contour.epsilon(delta, wanted, near)
+        if found is not None:
+            return found
     point = _at_log_delta(parts, wanted)
     if point is not None and point.epsilon <= 0:
         nothing = _delta(parts, Enclosure.of(0))
