@@ -545,8 +545,8 @@ def _at_worst(number: int, part: RunPart[Any]) -> Stateable:
             return part.at_worst_ends
         case AllocatedRun() | CorrelatedRun() | StratifiedRun():
             return part
-    name = part.plugins[1].about.name
-    remedy = "There is no kind of certificate yet for such a part: leave the certificate out"
+    name = f"the best of {part.repetitions}" if isinstance(part, SelectedRun) else part.plugins[1].about.name
+    remedy = "There is no kind of certificate yet for such a part: certify it alone, or leave the certificate out"
     raise InvalidValue(f"parts[{number}]", name, "runs on samples or batches, or with correlated noise", remedy)
 
 
