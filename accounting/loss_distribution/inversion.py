@@ -149,12 +149,6 @@ def _epsilon(parts: Known, delta: Enclosure, beside: Enclosure | None) -> Enclos
     if delta.lower == 0:
         return None
     wanted = float(Enclosure.of(delta.lower).log().midpoint)
-    if beside is not None and beside.lower > 0:
-        near = beside.lower_float
-        contour = contour_at(parts, near)
-        found = None if contour is None else contour.epsilon(delta, wanted, near)
-        if found is not None:
-            return found
     point = _at_log_delta(parts, wanted)
     if point is not None and point.epsilon <= 0:
         nothing = _delta(parts, Enclosure.of(0))
@@ -179,6 +173,9 @@ def _epsilon(parts: Known, delta: Enclosure, beside: Enclosure | None) -> Enclos
                 return found
             if here is point:
                 first = contour, near
+                found = None if beside is None or not beside.lower else _beside(parts, delta, wanted, beside)
+                if found is not None:
+                    return found
         if first is None:
             return None
         # Rare large losses: the saddle is that of their tail, though ε is elsewhere.
@@ -191,6 +188,13 @@ def _epsilon(parts: Known, delta: Enclosure, beside: Enclosure | None) -> Enclos
             return None
         point = _at_level(parts, (low + high) / 2)
     return None
+
+
+def _beside(parts: Known, delta: Enclosure, wanted: float, known: Enclosure) -> Enclosure | None:
+    """Enclose ε(δ) by the contour for the ε of parameters next to these; None where it does not tell."""
+    near = known.lower_float
+    contour = contour_at(parts, near)
+    return None if contour is None else contour.epsilon(delta, wanted, near)
 
 
 def contour_at_delta(parts: Known, log_delta: float) -> tuple[Contour, float] | None:
