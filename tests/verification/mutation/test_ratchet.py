@@ -8,14 +8,14 @@ from certdp.verification.mutation import recorded
 from certdp.verification.mutation.exemptions import exemptions
 from certdp.verification.mutation.scoring import everything
 
-LEAST_SHARE = Fraction(181, 1000)
+LEAST_SHARE = Fraction(185, 1000)
 """Of the mutants of all modules, those that were run: raise it whenever you can."""
-MOST_SURVIVORS = 5
+MOST_SURVIVORS = 0
 """Mutants that nothing noticed and no argument exempts: each is owed a test. They are on the page of the score.
 
 Raise it where a larger sample of a module shows some that cannot be noticed at once: a smaller sample only hides them.
 """
-MOST_THIN = 217
+MOST_THIN = 214
 """Modules whose score rests on fewer than `recorded.FEW` mutants: lower it whenever you can."""
 
 
