@@ -118,6 +118,16 @@ class Private(Generic[T_co]):
 _format = _refused("a format", _FOR_THE_OWNER)
 
 
+class HoldsRecords:
+    """What holds records from one step of a release to the next: it is neither copied nor pickled."""
+
+    __slots__ = ()
+    __reduce_ex__ = _refused(
+        "a copy or pickle of records",
+        "Prepare a release where it is drawn; records leave a process only in the owner's files",
+    )
+
+
 class InvalidData(InvalidValue):
     """Data that are refused: the text says where and what is admissible, never what was there.
 

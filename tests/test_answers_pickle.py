@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import copy
+import importlib
 import pickle
+import pkgutil
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -18,7 +22,7 @@ from certdp.accounting.filters.spending import SecondAccount
 from certdp.accounting.guarantees import Guarantee
 from certdp.accounting.norms import Norm
 from certdp.accounting.notions import Pure
-from certdp.accounting.private import PrivateValue
+from certdp.accounting.private import HoldsRecords, PrivateValue
 from certdp.accounting.provenance import Public
 from certdp.accounting.relations import ADD_REMOVE, RECORD
 from certdp.accounting.sampling.domains import NormBall
@@ -29,11 +33,14 @@ from certdp.dpis.history import History
 from certdp.mechanisms.gaussian_sum import GaussianSum
 from certdp.mechanisms.laplace_sum import LaplaceSum
 from certdp.mechanisms.pws_keys import PwsKeys
+from certdp.queries.rows import Rows
+from certdp.runs.allocated import AllocatedRun
 from certdp.runs.certificates import pure_claim
 from certdp.runs.plan import Plan
 from certdp.runs.sampled import SampledRun
 from certdp.samplers.every_key import EveryKey
 from certdp.samplers.poisson import Poisson
+from certdp.samplers.random_allocation import RandomAllocation
 from certdp.weighted_sampling.release import PrivateWeightedSampling
 
 BALL = NormBall(norm=Norm.L1, radius=Public(1))
@@ -45,6 +52,7 @@ LAPLACE = SampledRun(
 )
 GAUSSIAN = SampledRun(mechanism=GaussianSum(noise_multiplier=Public(3)), sampler=Poisson(rate=Public("1/8")))
 SAMPLED = SampledRun(mechanism=LaplaceSum(scale=Public(8)), sampler=Poisson(rate=Public("1/2")))
+EPOCHS = AllocatedRun(mechanism=LaplaceSum(scale=Public(8)), sampler=RandomAllocation(batches=Public(2)), domain=BALL)
 KEYS = PrivateWeightedSampling(mechanism=PwsKeys(epsilon=Public(1), delta=Public("0.1")), sampler=EveryKey())
 DELTA = Delta("1e-5")
 
@@ -78,6 +86,9 @@ HOLDING: dict[str, Callable[[], Any]] = {
     "summary": lambda: certdp.record_losses(LAPLACE, Records.of(np.eye(3)), at=DELTA, into=lambda _: None),
     "history": History,
     "report": lambda: KEYS.report({"a": 100}, KEYS.release({"a": 100})),
+    "prepared": lambda: LAPLACE.prepared(np.eye(3)),
+    "prepared epochs": lambda: EPOCHS.prepared(np.eye(3)),
+    "rows": lambda: Rows(length=1, numbers={"age": np.ones(1)}, codes={}),
 }
 
 
@@ -114,3 +125,15 @@ def test_a_comparison_can_be_asked_for_after_the_journey() -> None:
 def test_what_holds_private_parts_refuses(make: Callable[[], Any]) -> None:
     with pytest.raises((PrivateValue, SecondAccount), match=r"owner's files|checkpoints"):
         pickle.dumps(make())
+
+
+def test_what_holds_records_is_not_copied_either() -> None:
+    holding = [made for make in HOLDING.values() if isinstance(made := make(), HoldsRecords)]
+    for made, leave in product(holding, (copy.copy, copy.deepcopy)):
+        with pytest.raises(PrivateValue, match="a copy or pickle of records"):
+            leave(made)
+    for module in pkgutil.walk_packages(certdp.__path__, "certdp."):
+        if "torch" not in module.name and not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    kinds = {kind.__name__ for kind in HoldsRecords.__subclasses__() if kind.__module__.startswith("certdp.")}
+    assert kinds == {type(made).__name__ for made in holding}

@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from ..accounting.bulk.clusters import Integers
 from ..accounting.exact import Floats
+from ..accounting.private import HoldsRecords
 
 
 @final
 @frozen(kw_only=True, eq=False, repr=False)
-class Rows:
-    """What was read of a table. Private: it holds the data.
+class Rows(HoldsRecords):
+    """What was read of a table.
 
     Attributes:
         length: number of rows n.

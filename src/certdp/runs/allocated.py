@@ -15,6 +15,7 @@ from ..accounting.enclosures.arguments import whole
 from ..accounting.errors import InvalidType, InvalidValue, known_keywords
 from ..accounting.exact import python_int
 from ..accounting.pairs import Pair
+from ..accounting.private import HoldsRecords
 from ..accounting.relations import ADD_REMOVE, RECORD, Change, Record
 from ..accounting.sampling.clipping import Outside
 from ..accounting.sampling.domains import NormBall
@@ -186,8 +187,8 @@ class AllocatedRun(RunPart[Record]):
 
 @final
 @frozen(kw_only=True, eq=False, repr=False)
-class PreparedEpochs:
-    """Epochs that only their draws are left of. Private: it holds the records.
+class PreparedEpochs(HoldsRecords):
+    """Epochs that only their draws are left of.
 
     Attributes:
         ready: one release on everything.

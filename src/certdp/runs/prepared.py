@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from ..accounting.errors import InvalidValue
 from ..accounting.exact import Floats
+from ..accounting.private import HoldsRecords
 from ..accounting.sampling.clipping import Outside, hold
 from ..accounting.sampling.domains import NormBall
 from ..accounting.sampling.records import Features, Realisation
@@ -21,8 +22,8 @@ from ..plugins.contract.coins import release_coins
 
 @final
 @frozen(kw_only=True, eq=False, repr=False)
-class Prepared:
-    """Releases that only their draws are left of. Private: it holds the records.
+class Prepared(HoldsRecords):
+    """Releases that only their draws are left of.
 
     Attributes:
         mechanism: what is released.
