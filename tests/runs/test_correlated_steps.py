@@ -199,3 +199,64 @@ def test_releases_need_a_domain_and_entries_on_the_grid() -> None:
         run_of(ToeplitzStrategy([1, 1 / 3], 4), Participation(times=1)).begin(1)
     assert refused.value.parameter == "strategy"
     run_of(ToeplitzStrategy([1, 1 / 3], 4).rounded(), Participation(times=1)).begin(1)
+
+
+class Failing:
+    """Random words, but for one request, which fails."""
+
+    private = False
+
+    def __init__(self, at: int | None) -> None:
+        self._source, self._at, self.requests = Coins.seeded(9).source, at, 0
+
+    def bits(self, count: int) -> np.ndarray:
+        self.requests += 1
+        if self.requests == self._at:
+            raise OSError("no random words just now")
+        return np.asarray(self._source.bits(count))
+
+
+UNEVEN = MatrixStrategy(np.array([[1.0, 0, 0, 0], [0, 1, 0, 0], [0, 8, 1, 0], [8, 0, 0, 1]])), Participation(times=1)
+
+
+def moved(strategy: Strategy, participation: Any, at: int | None) -> tuple[np.ndarray, int]:
+    """By how much a record of step 1 moves each estimate, where a request for random words failed; and the requests."""
+    found = []
+    for record in (1.0, 0.0):
+        steps = run_of(strategy, participation).begin(1, coins=Coins(source := Failing(at)))
+        rows: list[np.ndarray] = []
+        while len(rows) < strategy.steps:
+            there = len(rows) == 1
+            try:
+                rows.append(steps.add(np.full((int(there), 1), record), [7] if there else []))
+            except OSError:
+                assert steps.step == len(rows)
+        found.append(np.array(rows))
+    return found[0] - found[1], source.requests
+
+
+@pytest.mark.parametrize(("strategy", "participation"), [*STRATEGIES, UNEVEN])
+def test_a_step_that_failed_may_be_repeated(strategy: Strategy, participation: Any) -> None:
+    """What a record moves is the same, whichever request for random words fails."""
+    if isinstance(participation, CyclicPoisson):
+        participation = Participation(times=1)
+    right, requests = moved(strategy, participation, None)
+    for at in range(1, requests + 1, max(1, requests // 12)):
+        assert np.allclose(moved(strategy, participation, at)[0], right, atol=1e-6)
+
+
+@pytest.mark.parametrize(("strategy", "participation"), [*STRATEGIES, UNEVEN])
+def test_no_step_follows_one_that_was_interrupted(
+    strategy: Strategy, participation: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = run_of(strategy, participation).begin(1)
+    steps.add(np.ones((1, 1)), [7])
+
+    def interrupted(*_: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(steps, "_estimate", type("Interrupted", (), {"next": interrupted})())
+    with pytest.raises(KeyboardInterrupt):
+        steps.add(np.empty((0, 1)), [])
+    with pytest.raises(InvalidValue, match="steps that were not interrupted"):
+        steps.add(np.empty((0, 1)), [])

@@ -8,7 +8,7 @@ is correctly rounded: so a row of C·x + z is the real-valued one, rounded, and 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Protocol, final
 
@@ -107,6 +107,7 @@ class CorrelatedSteps(SpendingState):
         self._estimate: _Estimate = _Summed() if in_tree else _Solved(deque(maxlen=strategy.bands))
         self._turns: dict[str, tuple[int, int]] = {}
         self._released = 0
+        self._whole = True
 
     @property
     def step(self) -> int:
@@ -129,8 +130,11 @@ class CorrelatedSteps(SpendingState):
         Raises:
             InvalidType: for members of another kind, which might not be known again; nothing is released.
             InvalidValue: after the last step, for records of another shape, and for a member that has taken part too
-                often, too lately, or in the turns of another group; nothing is released.
+                often, too lately, or in the turns of another group; nothing is released. After an interruption while a
+                step that had been drawn was written down: then no step follows. One that fails before may be repeated.
         """
+        if not self._whole:
+            raise InvalidValue("step", self._released, "steps that were not interrupted", "Begin another run")
         if self._released == self._strategy.steps:
             raise InvalidValue(
                 "step", self._released, f"the {self._strategy.steps} steps of the run", "Begin another run"
@@ -145,9 +149,7 @@ class CorrelatedSteps(SpendingState):
         held = hold(matrix, self._domain, self._outside).features.records
         sample = WeightedSample(held, np.ones(len(held)))
         sample.require_summable()
-        totals = lattice_sum(sample, self._unit)
-        self._turns.update(turns)
-        return self._release(totals)
+        return self._release(lattice_sum(sample, self._unit), turns)
 
     def _turn(self, name: str) -> tuple[int, int]:
         """How often it will have taken part, and when last.
@@ -166,19 +168,25 @@ class CorrelatedSteps(SpendingState):
                     raise InvalidValue("members", name, "the turns of one group", "Draw them by run.schedule(count)")
         return count + 1, self._released
 
-    def _release(self, totals: Sequence[int]) -> Floats:
+    def _release(self, totals: Sequence[int], turns: Mapping[str, tuple[int, int]]) -> Floats:
         large = max(map(abs, totals), default=0) >= _WHOLE
-        self._sums.appendleft(np.array(totals, dtype=object if large else np.int64))
+        last = np.array(totals, dtype=object if large else np.int64)
+        sums = deque([*reversed(self._sums), last], maxlen=self._strategy.bands)
+        sums.reverse()
         fine = self._unit / (1 << self._bits)
         rows = self._strategy.ending(self._released)
-        released = [self._noisy(row, fine) for row in rows]
-        self._released += 1
-        return self._estimate.next(rows, released)
+        released = [self._noisy(row, fine, sums) for row in rows]
+        self._whole = False  # what is below is done as a whole, or no step follows
+        self._sums, self._released = sums, self._released + 1
+        self._turns.update(turns)
+        estimate = self._estimate.next(rows, released)
+        self._whole = True
+        return estimate
 
-    def _noisy(self, row: Floats, fine: Fraction) -> Floats:
+    def _noisy(self, row: Floats, fine: Fraction, sums: Iterable[NDArray[Any]]) -> Floats:
         """A row of C·x + z."""
         entries = [int(entry) for entry in np.ldexp(row[::-1], self._bits).tolist()]
-        met = [(entry, x) for entry, x in zip(entries, self._sums, strict=False) if entry]
+        met = [(entry, x) for entry, x in zip(entries, sums, strict=False) if entry]
         noise = self._coins.gaussian_cells(self._scale / fine, self._columns)
         largest = sum(abs(entry) * max(1, int(np.max(np.abs(x)))) for entry, x in met)
         if largest >= _WHOLE or np.max(np.abs(noise)) >= _WHOLE:
