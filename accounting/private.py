@@ -74,17 +74,18 @@ class Private(Generic[T_co]):
         Raises:
             FailedOnPrivate: where the function raises, or would end the process, without its message or traceback.
             KeyboardInterrupt: where that interrupts the function, likewise.
-            InvalidData: as the function raises it: it tells no value.
+            InvalidData: as the function raises it, without its traceback: it tells no value.
         """
-        interrupted = False
         try:
             return Private(function(self._reveal()))
-        except InvalidData:
-            raise
+        except InvalidData as error:
+            told: BaseException = error
+            told.__cause__ = told.__context__ = None
+        except KeyboardInterrupt:
+            told = KeyboardInterrupt()
         except BaseException as error:  # whatever it is, its text and its frames may hold the value
-            failed, interrupted = type(error).__qualname__, isinstance(error, KeyboardInterrupt)
-        # outside of the handler, so that no context leads back to it
-        raise KeyboardInterrupt if interrupted else FailedOnPrivate(failed)
+            told = FailedOnPrivate(type(error).__qualname__)
+        raise told.with_traceback(None)  # outside of the handler, so that no context leads back to it
 
     def __repr__(self) -> str:
         return "Private(…)"

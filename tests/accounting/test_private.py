@@ -141,6 +141,19 @@ def test_what_ends_a_process_in_a_function_tells_nothing_either(ending: type[Bas
     assert caught.value.__context__ is caught.value.__cause__ is None
 
 
+def test_an_error_about_data_comes_without_what_led_to_it() -> None:
+    def refuse(value: Any) -> None:
+        try:
+            raise ValueError(f"cannot use {value!r}")
+        except ValueError as error:
+            raise InvalidData("data", "another value in row 2", "whole numbers") from error
+
+    with pytest.raises(InvalidData, match="row 2") as caught:
+        Private(SECRET).map(refuse)
+    assert caught.value.__context__ is caught.value.__cause__ is None
+    assert [frame.name for frame in traceback.extract_tb(caught.value.__traceback__)][1:] == ["map"]
+
+
 def test_what_is_logged_of_a_failed_function_tells_nothing(caplog: pytest.LogCaptureFixture) -> None:
     try:
         Private(SECRET).map(lambda value: dict[float, int]()[value])
