@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import copy
-import importlib
 import pickle
-import pkgutil
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
@@ -42,6 +40,7 @@ from certdp.samplers.every_key import EveryKey
 from certdp.samplers.poisson import Poisson
 from certdp.samplers.random_allocation import RandomAllocation
 from certdp.weighted_sampling.release import PrivateWeightedSampling
+from tests.support.modules import import_all
 
 BALL = NormBall(norm=Norm.L1, radius=Public(1))
 LAPLACE = SampledRun(
@@ -132,8 +131,6 @@ def test_what_holds_records_is_not_copied_either() -> None:
     for made, leave in product(holding, (copy.copy, copy.deepcopy)):
         with pytest.raises(PrivateValue, match="a copy or pickle of records"):
             leave(made)
-    for module in pkgutil.walk_packages(certdp.__path__, "certdp."):
-        if "torch" not in module.name and not module.name.endswith("__main__"):
-            importlib.import_module(module.name)
+    import_all()
     kinds = {kind.__name__ for kind in HoldsRecords.__subclasses__() if kind.__module__.startswith("certdp.")}
     assert kinds == {type(made).__name__ for made in holding}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import os
-import pkgutil
 import subprocess
 import sys
 import tarfile
@@ -16,9 +15,9 @@ from typing import Any
 
 import pytest
 
-import certdp
 from certdp.accounting._kernels import ahead
 from certdp.accounting._kernels.compile import Kernel
+from tests.support.modules import TORCH, import_all
 
 ROOT = Path(__file__).parents[1]
 FACE = ROOT / "src/certdp"
@@ -30,7 +29,6 @@ INNER = {  # of the face itself
     *("plots", "queries", "records", "risks", "runs", "selection", "testing", "weighted_sampling"),
 }
 KERNELS = "certdp/accounting/_kernels/ahead.zip"  # which `hatch_build.py` adds
-TORCH = "certdp.dpis.torch"  # imports PyTorch, an extra
 SETTINGS: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 
 pytestmark = pytest.mark.xdist_group("layout")  # one worker builds the wheel
@@ -73,9 +71,7 @@ def test_lists_agree() -> None:
 
 
 def test_no_module_has_two_names() -> None:
-    for module in pkgutil.walk_packages(certdp.__path__, "certdp."):
-        if not module.name.endswith("__main__") and not module.name.startswith(TORCH):
-            importlib.import_module(module.name)
+    import_all()
     names = defaultdict(set)
     for name, loaded in list(sys.modules.items()):
         if origin := getattr(loaded, "__file__", None):

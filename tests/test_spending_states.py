@@ -5,10 +5,8 @@ from __future__ import annotations
 import ast
 import contextlib
 import copy
-import importlib
 import multiprocessing
 import pickle
-import pkgutil
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -23,7 +21,6 @@ import numpy as np
 import pytest
 from attrs import frozen
 
-import certdp
 from certdp.accounting.derivation import Theorem
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidType
@@ -69,6 +66,7 @@ from certdp.runs.places import DrawnBatches, drawn_places
 from certdp.runs.plan import Plan
 from certdp.runs.sampled import SampledRun
 from certdp.samplers.poisson import Poisson
+from tests.support.modules import import_all
 from tests.support.training_plans import training_plan
 
 ROOT = Path(__file__).parents[1]
@@ -179,9 +177,7 @@ def changing() -> Iterator[str]:
 
 def spending_classes() -> set[type[SpendingState]]:
     """All classes of the package that hold spent budget, but for abstract ones."""
-    for module in pkgutil.walk_packages(certdp.__path__, "certdp."):
-        if "torch" not in module.name and not module.name.endswith("__main__"):
-            importlib.import_module(module.name)
+    import_all()
     found, todo = set[type[SpendingState]](), [SpendingState]
     while todo:
         below = todo.pop().__subclasses__()

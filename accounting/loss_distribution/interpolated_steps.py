@@ -24,7 +24,7 @@ from ..exact import Floats, exact
 from ..relations import Direction
 from .step_boxes import InterpolatedSteps
 from .step_remainders import ROOM, UNIT, Remainder
-from .transforms import Line, Logarithms, SampledGaussianTransform, Transform
+from .transforms import KnownTransform, Line, Logarithms, SampledGaussianTransform, Transform
 
 _MOST_LEFT = 3e-4  # of log M(c), where the values on its line are asked for
 _LARGEST_PHASE, _MOST_HIDDEN = 2.0, 0.1
@@ -35,7 +35,7 @@ _Tails: TypeAlias = tuple[tuple[float, Transform], ...]
 
 @final
 @frozen(eq=False)
-class InterpolatedTransform(Transform):
+class InterpolatedTransform(KnownTransform):
     """The moments of all steps: M(z) = Π M(z; q_i, t_i).
 
     Attributes:
@@ -46,16 +46,6 @@ class InterpolatedTransform(Transform):
     steps: InterpolatedSteps
     direction: Direction
     _kept: dict[float, tuple[_Hidden, _Tails]] = field(factory=dict, init=False, repr=False)
-
-    @property
-    def ends(self) -> tuple[Transform, Transform]:
-        """The transform itself: what is not known exactly is part of each error."""
-        return self, self
-
-    @property
-    def null(self) -> bool:
-        """Whether the loss is 0 always: no."""
-        return False
 
     @property
     def largest(self) -> None:

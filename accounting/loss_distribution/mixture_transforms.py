@@ -18,7 +18,7 @@ from .._kernels import mixture_moments as kernels
 from ..enclosures import Enclosure
 from ..enclosures.normal import normal_cdf
 from ..exact import Floats, exact
-from .transforms import GaussianTransform, Line, NodeLine, Transform, exact_point
+from .transforms import GaussianTransform, KnownTransform, Line, NodeLine, Transform, exact_point
 
 Weights: TypeAlias = tuple[Fraction, ...]
 """Probabilities that 0, 1, … records are drawn."""
@@ -80,7 +80,7 @@ class BetweenTransforms(Transform):
 
 @final
 @frozen
-class MixtureTransform(Transform):
+class MixtureTransform(KnownTransform):
     """The moments of the loss of mixtures of normal laws with the same variance.
 
     Attributes:
@@ -98,16 +98,6 @@ class MixtureTransform(Transform):
     start: float
     rest: Enclosure
     most: Enclosure | None
-
-    @property
-    def ends(self) -> tuple[Transform, Transform]:
-        """The transform itself, twice."""
-        return self, self
-
-    @property
-    def null(self) -> bool:
-        """Whether the loss is 0 always: never."""
-        return False
 
     @property
     def largest(self) -> Enclosure | None:

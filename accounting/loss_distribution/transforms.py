@@ -255,6 +255,20 @@ class Transform(ABC):
         """
 
 
+class KnownTransform(Transform):
+    """Of known parameters, at which something may be lost: what is not known exactly is part of each error."""
+
+    @property
+    def ends(self) -> tuple[Transform, Transform]:
+        """The transform itself, twice."""
+        return self, self
+
+    @property
+    def null(self) -> bool:
+        """Whether the loss is 0 always: never."""
+        return False
+
+
 @final
 @frozen
 class GaussianTransform(Transform):

@@ -63,11 +63,15 @@ class Guarded:
 @final
 @frozen
 class Rule:
-    """What guards the modules that a glob names; where several rules name one, it has the guards of all."""
+    """What guards the modules that a glob names; where several rules name one, it has the guards of all.
+
+    Or those of rules that are `alone`, where such name it: what a wider glob adds says little of it and takes long.
+    """
 
     modules: str
     claims: tuple[str, ...] = ()
     tests: tuple[str, ...] = ()
+    alone: bool = False
 
 
 RULES = (
@@ -166,28 +170,13 @@ RULES = (
     ),
     *(
         Rule(
-            f"accounting.loss_distribution.{name}", ("accounting/loss-distribution",), ("accounting/loss_distribution",)
+            f"accounting.loss_distribution.{name}",
+            tests=("accounting/loss_distribution/test_interpolated_steps.py",),
+            alone=True,
         )
-        for name in (
-            "cells",
-            "combined",
-            "families",
-            "growing",
-            "inversion",
-            "lattice",
-            "lattice_plans",
-            "lattice_sums",
-            "mean_ratios",
-            "mixed_transforms",
-            "profile",
-            "single_losses",
-            "transforms",
-        )
-    ),
-    *(
-        Rule(f"accounting.loss_distribution.{name}", (), ("accounting/loss_distribution/test_interpolated_steps.py",))
         for name in ("interpolated_steps", "step_boxes", "step_remainders")
     ),
+    Rule("accounting.loss_distribution.*", ("accounting/loss-distribution",), ("accounting/loss_distribution",)),
     Rule(
         "accounting.individual.*", ("accounting/individual-*",), ("accounting/individual", "records/test_statistics.py")
     ),
@@ -330,7 +319,8 @@ def tests_folder() -> Path | None:
 
 def guards_of(module: str) -> Guarded:
     """A module with the guards of all rules that name it, and with the tests that mirror it."""
-    rules = [rule for rule in RULES if fnmatchcase(module, rule.modules)]
+    named = [rule for rule in RULES if fnmatchcase(module, rule.modules)]
+    rules = [rule for rule in named if rule.alone] or named
     folder, _, name = module.rpartition(".")
     path = tuple(filter(None, folder.split(".")))
     mirrors = ["/".join((*path, f"test_{told}.py")) for told in (name, "_".join((*path[-1:], name)))]

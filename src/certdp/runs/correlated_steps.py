@@ -171,8 +171,8 @@ class CorrelatedSteps(SpendingState):
     def _release(self, totals: Sequence[int], turns: Mapping[str, tuple[int, int]]) -> Floats:
         large = max(map(abs, totals), default=0) >= _WHOLE
         last = np.array(totals, dtype=object if large else np.int64)
-        sums = deque([*reversed(self._sums), last], maxlen=self._strategy.bands)
-        sums.reverse()
+        sums = self._sums.copy()
+        sums.appendleft(last)
         fine = self._unit / (1 << self._bits)
         rows = self._strategy.ending(self._released)
         released = [self._noisy(row, fine, sums) for row in rows]
