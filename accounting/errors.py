@@ -68,6 +68,12 @@ def nearest(word: str, known: Iterable[str]) -> str:
     return f"Did you mean {' or '.join(close)}? " if close else ""
 
 
+def require_callable(parameter: str, value: object) -> None:
+    """Raise InvalidType unless it can be called: before anything is paid that would be lost by the call."""
+    if not callable(value):
+        raise InvalidType(parameter, type(value).__name__, "a function", "Give the function itself, or leave it out")
+
+
 def known_keywords(called: T) -> T:
     """A decorator: a call with an argument of an unknown name, one too many or one too few says what the call takes.
 

@@ -37,6 +37,7 @@ from .plugins.contract.draw import joined_samples
 from .runs.certificates import pure_claim
 from .runs.digests import plan_digest
 from .runs.least_scale import least_scale, proven
+from .runs.prepared import require_admissible
 from .runs.sampled import SampledRun
 from .runs.statements import ReleaseStatement
 from .samplers.full import Full
@@ -227,7 +228,11 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
                 yield held, run.drawing.realise(held.features)
                 done += len(some)
 
-        beyond = sum(held.outside for held, _ in realised())  # and nothing is paid for what cannot be drawn
+        def beyond_domain(held: Held, realisation: Realisation) -> int:
+            require_admissible(mechanism, held.features, realisation)
+            return held.outside
+
+        beyond = sum(beyond_domain(*some) for some in realised())  # nothing is paid for what cannot be released
         proof = (public_certificate(claim), Enclosure.of(proven(claim)).upper_float) if coins.private else None
         if self.ledger is not None:
             certificate = None if proof is None else proof[0]

@@ -37,12 +37,14 @@ class Releasing:
         files: what it writes for publication.
         ledger: the budget that covers it twice, in the words of `certdp ledger create`.
         cost: an option that changes what it costs, and another value of it.
+        data: the file that it reads; `faulty` beside it has a fault in its last row.
         seeded: whether it takes a seed.
     """
 
     words: str
     files: tuple[str, ...]
     ledger: str
+    data: str
     cost: tuple[str, str] = ("--epsilon", "0.5")
     seeded: bool = False
 
@@ -56,24 +58,28 @@ RELEASING = {
         words="cluster --data {in}/points.npy --epsilon 1 --clusters 2 --option radius=1 --output {out}/centres.csv",
         files=("centres.csv", "c"),
         ledger="--epsilon 2 --radius 1 --norm 2 --dimension 2",
+        data="points.npy",
     ),
     "pws release": Releasing(
         words="pws release {in}/counts.csv --epsilon 1 --delta 1e-3 --scheme ppswor --threshold 0.1 "
         "--output {out}/s.csv",
         files=("s.csv", "s.csv.json", "c"),
         ledger="--epsilon 2 --delta 1e-2 --unit element",
+        data="counts.csv",
         seeded=True,
     ),
     "pws sanitise": Releasing(
         words="pws sanitise {in}/drawn.csv --epsilon 1 --delta 1e-3 --output {out}/s.csv",
         files=("s.csv", "s.csv.json", "c"),
         ledger="--epsilon 2 --delta 1e-2 --unit element",
+        data="drawn.csv",
     ),
     "dpis train": Releasing(
         words="dpis train --data {in}/labelled.npz --target y --model logistic --classes 2 --records 40 --batch 8 "
         "--epochs 1 --epsilon 8 --delta 1e-5 --norm-noise 6 --output {out}/run",
         files=("run/model.npz", "run/history.csv", "run/run.json", "c"),
         ledger="--epsilon 16 --delta 1e-4",
+        data="labelled.npz",
         cost=("--epsilon", "7"),
         seeded=True,
     ),
@@ -170,7 +176,15 @@ def inputs(tmp_path_factory: pytest.TempPathFactory, certdp: Run) -> Path:
     assert certdp("pws", "sample", folder / "counts.csv", *SAMPLED, "--output", folder / "drawn.csv").code == 0
     random = np.random.default_rng(0)
     np.save(folder / "points.npy", random.standard_normal((50, 2)))
-    np.savez(folder / "labelled.npz", X=random.standard_normal((40, 2)), y=random.integers(0, 2, 40))
+    features, labels = random.standard_normal((40, 2)), random.integers(0, 2, 40)
+    np.savez(folder / "labelled.npz", X=features, y=labels)
+    faulty = folder / "faulty"
+    faulty.mkdir()
+    for name in ("counts.csv", "drawn.csv"):
+        (faulty / name).write_text((folder / name).read_text() + "last,0\n")
+    (faulty / "drawn.csv.json").write_bytes((folder / "drawn.csv.json").read_bytes())
+    np.save(faulty / "points.npy", np.array([[0.5, 0.5], [0.5, np.nan]]))
+    np.savez(faulty / "labelled.npz", X=features, y=np.append(labels[:-1], 2))
     return folder
 
 
@@ -271,6 +285,22 @@ def drawn_words(monkeypatch: pytest.MonkeyPatch, ledger: Ledger) -> list[Request
 
         monkeypatch.setattr(kind, "bits", noted)
     return found
+
+
+def test_a_fault_in_the_last_row_costs_nothing(
+    releasing: Releasing, certdp: Run, inputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = Ledger(tmp_path / "a.ledger")
+    words = drawn_words(monkeypatch, ledger)
+    line = [
+        str(word).replace(f"/{releasing.data}", f"/faulty/{releasing.data}")
+        for word in releasing.line(inputs, tmp_path)
+    ]
+    told = certdp(*line)
+    assert told.code == 2, told
+    assert not words
+    assert not [name for name in releasing.files if (tmp_path / name).exists()]
+    assert (ledger.number, ledger.state("one")) == (0, None)
 
 
 def test_the_payment_is_there_before_anything_is_drawn(

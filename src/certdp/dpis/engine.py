@@ -20,9 +20,9 @@ import numpy as np
 from attrs import evolve, field, frozen
 
 from ..accounting.derivation import REAL_VALUED_NOISE, Assumption, Theorem
-from ..accounting.errors import InvalidValue
+from ..accounting.errors import InvalidValue, require_callable
 from ..accounting.filters.spending import SpendingState, owned
-from ..accounting.guarantees import Guarantee
+from ..accounting.guarantees import Guarantee, require
 from ..accounting.notions import Approximate
 from ..accounting.provenance import Private
 from ..accounting.relations import AddRemove, Record
@@ -280,6 +280,10 @@ class _Run(SpendingState):
         checkpoints: Checkpoints | None,
         progress: Progress | None,
     ) -> None:
+        if progress is not None:
+            require_callable("progress", progress)
+        if proposals is not None:
+            require("proposals", proposals, Proposals, "State Proposals(multiplier=…, floor=…)")
         self._records = records
         self._account = account
         self._plan = account.plan

@@ -13,7 +13,7 @@ from typing import Any, final
 
 from ..accounting.derivation import Derivation
 from ..accounting.enclosures import Truth
-from ..accounting.errors import InvalidType, InvalidValue, known_keywords
+from ..accounting.errors import InvalidType, InvalidValue, known_keywords, require_callable
 from ..accounting.filters import Filter, Remaining
 from ..accounting.filters.spending import this_process
 from ..accounting.filters.states import sums_to_json
@@ -222,6 +222,7 @@ class Ledger:
             InvalidType: where `draw` gives no bytes; the id stays paid.
             BudgetExceeded, SameRequest, UsedBefore, ClockSetBack, LedgerUnavailable, LedgerDamaged: as `pay`.
         """
+        require_callable("draw", draw)
         payment = self._paid(cost, request, Mode.RELEASE, RequestState.BEGUN, None, plan, certificate, by, uses)
         if payment.new:
             content = draw()
@@ -523,6 +524,8 @@ def _payment(request: str, state: RequestState, entry: Entry, attempt: str, *, n
 def _user(by: str | None) -> str:
     """Who acts: the user of the operating system unless given; its number where it has no name."""
     if by is not None:
+        if not isinstance(by, str):
+            raise InvalidType("by", by, "text")
         return by
     try:
         return getpass.getuser()

@@ -16,7 +16,7 @@ from ..data.files import Files, ending_of, files_of, path_text, within_file
 from ..data.streams import Stream, each_well_formed, opened, well_formed
 from .count_tables import Batch, Columns, CountTable, comma_separated, ones, parquet, tab_separated
 from .frequencies import Words, counts_from, counts_in, counts_of, halves, summed, totals
-from .keys import Distinct, Keys, arrow, arrow_if_installed, as_bytes, as_keys, as_text, listed_keys
+from .keys import Distinct, Keys, arrow, arrow_if_installed, as_bytes, as_keys, as_text, listed_keys, require_keys
 from .plain_keys import PlainKeys
 
 _FORMATS: dict[str, Callable[[Stream, Columns], CountTable]] = {
@@ -55,8 +55,7 @@ class KeyCounts:
     counts: NDArray[np.uint64] = field(repr=False)
 
     def __attrs_post_init__(self) -> None:
-        if len(self.keys) != len(self.counts):
-            raise InvalidValue("counts", f"{len(self.counts)} counts for {len(self.keys)} keys", "one count for each")
+        require_keys(self.keys, len(self.counts))
 
     def __len__(self) -> int:
         return len(self.counts)
@@ -106,7 +105,7 @@ class KeyCounts:
 @final
 @frozen(eq=False)
 class CountStream:
-    """Counts in files: see `open_counts`.
+    """Counts in files: see `open_counts`. To go through it is to go through `chunks`, each time from the start.
 
     Attributes:
         files: where they are, in their order.
@@ -115,6 +114,9 @@ class CountStream:
     files: tuple[Path, ...]
     _table: CountTable = field(repr=False)
     _aggregate: bool
+
+    def __iter__(self) -> Iterator[KeyCounts]:
+        return self.chunks()
 
     def chunks(self) -> Iterator[KeyCounts]:
         """The counts in order, from the start each time.

@@ -27,6 +27,7 @@ from ..accounting.keyed.reporting import (
     FrequencyNoise,
     FrequencyRow,
     FrequencyTable,
+    Origin,
     Reporting,
     RowBlock,
     RowLaws,
@@ -75,6 +76,14 @@ class ReportDrawer:
         self._reporting = reporting
         self._laws = RowLaws(reporting, self._read, _MOST_RUNS) if isinstance(reporting, FrequencyTable) else None
 
+    def require(self, counts: Words) -> None:
+        """Refuse counts that `draw` would refuse; nothing is drawn."""
+        _require_counts(self._reporting, counts)
+        if self._laws is None:
+            _require_rows(self._reporting, counts)
+        elif counts.size:
+            self._laws.origins(counts.max(keepdims=True))
+
     def draw(self, counts: NDArray[np.uint64], coins: Coins) -> Drawn:
         """Draw for more keys: arguments, guarantees and errors as for `draw_reports`."""
         if self._laws is None:
@@ -110,6 +119,7 @@ class ReportThinner:
     def require(self, counts: Words) -> None:
         """Refuse counts that cannot be drawn for, as `draw_reports` does."""
         _require_counts(self._reporting, counts)
+        self._units([int(counts.max())] if counts.size else [])
 
     def kept(self, names: Sequence[bytes], counts: Words, coins: NamedCoins) -> NDArray[np.bool_]:
         """Which keys are kept: it follows from their names, their counts and the coins.
@@ -119,7 +129,7 @@ class ReportThinner:
             counts: as for `draw_reports`, with what that raises.
             coins: of this release, the same wherever keys lie.
         """
-        self.require(counts)
+        _require_counts(self._reporting, counts)
         distinct, places = distinct_counts(counts)
         units = self._units(distinct)
         certain = np.array([unit >> DRAWN_BITS for unit in units], dtype=np.bool_)[places]
@@ -136,7 +146,7 @@ class ReportThinner:
 
     def reported(self, counts: Words, coins: Coins) -> Drawn:
         """Draw what is reported of keys that were kept; arguments and errors as for `draw_reports`."""
-        self.require(counts)
+        _require_counts(self._reporting, counts)
         distinct, _ = distinct_counts(counts)
         sampled = dict(zip(distinct, self._units(distinct), strict=True)).__getitem__
         if self._reporting.with_frequencies:
@@ -205,6 +215,16 @@ def sanitise_reports(reporting: Reporting, counts: NDArray[np.uint64], coins: Co
     """
     _require_rates(reporting.inclusion.last, counts)
     return _drawn(reporting, counts, coins, reporting.inclusion.drawn)
+
+
+def require_sanitised(reporting: Reporting, counts: Words) -> None:
+    """Refuse counts that `sanitise_reports` would refuse; nothing is drawn."""
+    _require_rates(reporting.inclusion.last, counts)
+    _require_counts(reporting, counts)
+    if not isinstance(reporting, FrequencyNoise):
+        distinct, _ = distinct_counts(counts)
+        for row, sampled in _rows_of(reporting, _groups(_alike(reporting, distinct, reporting.inclusion.drawn)[1])):
+            _chance(row, sampled)
 
 
 def uniform(spans: Words, coins: Coins) -> Words:
@@ -291,6 +311,13 @@ def _require_counts(reporting: Reporting, counts: Words) -> None:
             "Choose a smaller subdivision, or state a public largest frequency",
             found=Private(largest),
         )
+
+
+def _require_rows(reporting: Reporting, counts: Words) -> None:
+    """Refuse counts whose rows are too far out: the largest, as rows follow one from the other."""
+    if counts.size and not isinstance(reporting, FrequencyNoise):  # whose law serves all frequencies
+        for _ in reporting.at([int(counts.max())]):
+            pass
 
 
 def _require_rates(last: int | None, counts: Words) -> None:
@@ -438,13 +465,34 @@ def _drawn_by_rows(laws: RowLaws[_RowLaws], counts: Words, coins: Coins) -> Draw
 def _by_row(reporting: Reporting, counts: Words, coins: Coins, sampled: _Sampled) -> Drawn:
     """Draw what is reported of keys that were sampled before, where frequencies have their own rows, or share one."""
     distinct, places = distinct_counts(counts)
-    origins = list(reporting.origins(distinct))
-    alike = [(origin.frequency, sampled(frequency)) for origin, frequency in zip(origins, distinct, strict=True)]
-    groups = sorted(dict.fromkeys(alike), key=lambda group: group[0])
+    origins, alike = _alike(reporting, distinct, sampled)
+    groups = _groups(alike)
     number = {group: place for place, group in enumerate(groups)}
     members = np.array([number[group] for group in alike], dtype=np.int64)[places]
     tokens = np.array([origin.tokens & _LARGEST_WORD for origin in origins], dtype=np.uint64)[places]
     return _reported(_laws_of(reporting, groups), members, tokens, coins)
+
+
+def _alike(
+    reporting: Reporting, distinct: Sequence[int], sampled: _Sampled
+) -> tuple[list[Origin], list[tuple[int, int | None]]]:
+    """Where the row of each frequency comes from, and which are drawn for alike: of one row, with one chance before."""
+    origins = list(reporting.origins(distinct))
+    return origins, [(origin.frequency, sampled(one)) for origin, one in zip(origins, distinct, strict=True)]
+
+
+def _groups(alike: Iterable[tuple[int, int | None]]) -> list[tuple[int, int | None]]:
+    return sorted(dict.fromkeys(alike), key=lambda group: group[0])
+
+
+def _rows_of(
+    reporting: Reporting, groups: Sequence[tuple[int, int | None]]
+) -> Iterator[tuple[FrequencyRow, int | None]]:
+    """The row of each of these frequencies, which do not fall, with the units that it was sampled with."""
+    rows, row = reporting.at(dict.fromkeys(frequency for frequency, _ in groups)), None
+    for frequency, units in groups:
+        row = row if row is not None and row.frequency == frequency else next(rows)
+        yield row, units
 
 
 def _reported(parts: Iterable[tuple[_RowLaws, Places]], members: Places, tokens: Words, coins: Coins) -> Drawn:
@@ -474,11 +522,9 @@ def _reported(parts: Iterable[tuple[_RowLaws, Places]], members: Places, tokens:
 
 def _laws_of(reporting: Reporting, groups: Sequence[tuple[int, int | None]]) -> Iterator[tuple[_RowLaws, Places]]:
     """The laws of rows of keys that were sampled with these units, frequencies not falling; many in one go."""
-    rows = reporting.at(dict.fromkeys(frequency for frequency, _ in groups))
     some: list[tuple[FrequencyRow, int | None]] = []
-    runs, row = 0, None
-    for frequency, units in groups:
-        row = row if row is not None and row.frequency == frequency else next(rows)
+    runs = 0
+    for row, units in _rows_of(reporting, groups):
         some.append((row, units))
         runs += len(row.runs)
         if runs > _TOGETHER:

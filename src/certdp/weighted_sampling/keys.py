@@ -55,6 +55,24 @@ def arrow_if_installed() -> Any | None:
         return None
 
 
+def require_keys(keys: Keys, counts: int) -> None:
+    """Refuse what are no keys, and another number of them than of counts.
+
+    Raises:
+        InvalidType: unless it is an Arrow array of type large_string or large_binary, or PlainKeys.
+        InvalidValue: for missing keys, and where their number is another.
+    """
+    pa = arrow_if_installed()
+    if not isinstance(keys, PlainKeys):
+        if pa is None or not isinstance(keys, pa.Array) or keys.type not in (pa.large_string(), pa.large_binary()):
+            kind = str(keys.type) if hasattr(keys, "type") else type(keys).__name__
+            raise InvalidType("keys", kind, "an Arrow array of large_string or large_binary", "KeyCounts.of(…) has one")
+        if keys.null_count:
+            raise InvalidValue("keys", "a missing one", "a key for each count", "Remove such rows")
+    if len(keys) != counts:
+        raise InvalidValue("counts", f"{counts} counts for {len(keys)} keys", "one count for each")
+
+
 def listed_keys(keys: Iterable[Any]) -> Keys:
     """Text and bytes from Python: as bytes where one of them is.
 

@@ -11,7 +11,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from functools import cached_property
 from importlib import import_module
@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from ..accounting.draws.by_name import NamedCoins
 from ..accounting.enclosures import Enclosure
 from ..accounting.enclosures.arguments import whole
-from ..accounting.errors import InvalidType, InvalidValue, known_keywords
+from ..accounting.errors import InvalidType, InvalidValue, known_keywords, require_callable
 from ..accounting.exact import Number, python_int
 from ..accounting.guarantees import Guarantee
 from ..accounting.keyed.estimates import Statistic
@@ -48,7 +48,7 @@ from ..runs.digests import plan_digest
 from ..runs.keyed import KeyedRun
 from ..samplers.every_key import EveryKey
 from .counts import KeyCounts, open_counts
-from .drawing import Drawn, ReportDrawer, ReportThinner, sanitise_reports
+from .drawing import Drawn, ReportDrawer, ReportThinner, require_sanitised, sanitise_reports
 from .estimation import SampleEstimates, SumEstimate
 from .keys import (
     Distinct,
@@ -202,12 +202,12 @@ class PrivateWeightedSampling:
             ledger: what the release is paid from before anything is drawn: a `Ledger`, or a `LedgerRequest`.
 
         Raises:
-            InvalidValue: for counts that are none.
+            InvalidValue: for counts that are none; nothing is paid then.
             BudgetExceeded: where the ledger does not cover the release. Otherwise as `LedgerRequest.pay`.
         """
         if isinstance(data, PathLike):
             with open_counts(data) as stream:
-                return self.release_chunks(stream.chunks(), coins, ledger=ledger)
+                return self.release_chunks(stream, coins, ledger=ledger)
         return self.release_chunks([KeyCounts.of(data)], coins, ledger=ledger)
 
     def release_chunks(
@@ -221,13 +221,24 @@ class PrivateWeightedSampling:
         """Sample and sanitise data that come in parts, of which only the reported keys are held.
 
         Args:
-            chunks: keys and counts; no key may be in two of them.
+            chunks: keys and counts; no key may be in two of them. With a ledger a list, what `open_counts` gives, or
+                what else can be gone through twice: all of it is looked at before it is paid, and then drawn for.
             coins: as for `release`.
             watch: called with each part and what was drawn of it, for the data's owner.
-            ledger: as for `release`, with what that raises.
+            ledger: as for `release`.
+
+        Raises:
+            InvalidType: with a ledger, for an iterator, which is gone through once.
+            InvalidValue: for counts that are none; with a ledger, for a key in two parts, too. Nothing is paid then.
+            BudgetExceeded: as for `release`. Whatever else stops it after the payment, such as files that change
+                meanwhile, leaves it paid and lost.
         """
         used = release_coins(coins)
-        self._pay(ledger, used)
+        if watch is not None:
+            require_callable("watch", watch)
+        if ledger is not None:
+            self._require_chunks(chunks)
+            self._pay(ledger, used)
         kept: list[Keys] = []
         tokens: list[NDArray[np.uint64]] = []
         for chunk in chunks:
@@ -254,7 +265,7 @@ class PrivateWeightedSampling:
 
         Raises:
             InvalidValue: for a sample that no sanitiser makes private, and for one by another sampler; with a ledger,
-                also for one without the names of its draws.
+                also for one without the names of its draws. Nothing is paid then.
             UsedBefore: for a sample that shares a draw with one that was sanitised under the same ledger.
             BudgetExceeded: where the ledger does not cover the release. Otherwise as `LedgerRequest.pay`.
         """
@@ -266,7 +277,9 @@ class PrivateWeightedSampling:
         if ledger is not None and not sample.draws:
             remedy = "It was drawn by an earlier version: draw it anew, or release from the data"
             raise InvalidValue("sample", "one without names of its draws", "one that names them", remedy)
-        self._pay(ledger, used, sample.draws)
+        if ledger is not None:
+            require_sanitised(self.reporting, sample.counts)
+            self._pay(ledger, used, sample.draws)
         drawn = sanitise_reports(self.reporting, sample.counts, used)
         return self._sample([sample.keys.filter(drawn.kept)], [drawn.tokens], used.private)
 
@@ -329,11 +342,24 @@ class PrivateWeightedSampling:
         tally.add(counts.counts, are_among(counts.keys, frozenset(as_bytes(sample.keys).to_pylist())))
         return tally.report()
 
-    def _pay(self, ledger: PaidFrom | None, coins: Coins, uses: Iterable[str] = ()) -> None:
-        """Pay for one release, where there is a ledger."""
-        if ledger is not None:
-            digest = plan_digest(self.accounted, contributions=self.contributions)
-            request_of(ledger, "keys").pay(self.guarantee, plan=digest, coins=coins, uses=uses)
+    def _require_chunks(self, chunks: Iterable[KeyCounts]) -> None:
+        """Look at everything that a release of these parts could refuse; nothing is drawn for it."""
+        if isinstance(chunks, Iterator):
+            admissible = "parts that can be gone through twice: to be looked at, and then to be drawn for"
+            remedy = "Give a list of them, or a file: what open_counts gives, without .chunks()"
+            raise InvalidType("chunks", f"{type(chunks).__name__}, gone through once", admissible, remedy)
+        distinct = Distinct()
+        for chunk in chunks:
+            if not isinstance(chunk, KeyCounts):
+                raise InvalidType("chunks", f"one of type {type(chunk).__name__}", "KeyCounts", "KeyCounts.of(…)")
+            self._drawer.require(chunk.counts)
+            distinct.add(chunk.keys)
+        distinct.require(lambda: (chunk.keys for chunk in chunks))
+
+    def _pay(self, ledger: PaidFrom, coins: Coins, uses: Iterable[str] = ()) -> None:
+        """Pay for one release: everything that it could refuse was looked at."""
+        digest = plan_digest(self.accounted, contributions=self.contributions)
+        request_of(ledger, "keys").pay(self.guarantee, plan=digest, coins=coins, uses=uses)
 
     def _sample(self, kept: list[Keys], tokens: list[NDArray[np.uint64]], private: bool) -> PrivateSample:
         keys = gathered(kept)

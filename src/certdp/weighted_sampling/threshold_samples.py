@@ -48,6 +48,7 @@ from .keys import (
     joined,
     order,
     packed_keys,
+    require_keys,
     unpacked_keys,
 )
 from .sample_files import THRESHOLD, CoinKind, Described, SampleStatement, read_sample, write_sample
@@ -219,6 +220,9 @@ class ThresholdSample:
     salt: bytes | None = None
     seeds: Floats | None = field(default=None, repr=False)
     draws: tuple[str, ...] = field(default=(), repr=False)
+
+    def __attrs_post_init__(self) -> None:
+        require_keys(self.keys, len(self.counts))
 
     def __len__(self) -> int:
         return len(self.counts)

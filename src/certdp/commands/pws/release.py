@@ -197,7 +197,7 @@ def release(
                     if bar is not None:
                         bar.add(len(chunk))
 
-                sample = sampling.release_chunks(stream.chunks(), coins, watch=watch, ledger=payer.request)
+                sample = sampling.release_chunks(stream, coins, watch=watch, ledger=payer.request)
         report = tally.report().reveal()
         with published() as files:  # the sample comes last: where it is, everything is
             if owner_report is not None:
