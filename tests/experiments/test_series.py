@@ -152,17 +152,17 @@ def test_bad_options_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
 INTERRUPTED = """
 import os, signal, sys
 from pathlib import Path
-from certdp.experiments.findings import Findings
+from certdp.experiments import series
 from certdp.experiments.series import Item, Series
 
-write, number = Findings.write, int(sys.argv[2])
-def killed(findings, folder, **how):
+write, number = series.write_files, int(sys.argv[2])
+def killed(folder, contents, **how):
     global number
     if number == 0:
         os.kill(os.getpid(), signal.SIGKILL)
     number -= 1
-    return write(findings, folder, **how)
-Findings.write = killed
+    return write(folder, contents, **how)
+series.write_files = killed
 items = [Item(folder="a", experiment="pws-fig1"), Item(folder="b", experiment="pws-fig3")]
 for item, state in Series(data=None, output=Path(sys.argv[1])).run(items, lambda item, share: None):
     print(state.value)

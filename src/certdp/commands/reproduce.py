@@ -116,7 +116,7 @@ def reproduce(
         prepared = found.prepare(asked)
         with watched(terminal, 1.0, *columns) as bar:
             findings = prepared.compute((lambda _: None) if bar is None else bar.reach)
-        written = [] if output is None else findings.write(output, secret=data is not None)
+        written = [] if output is None else findings.write(output, owners=data is not None)
     return Reproduced(name=experiment, experiment=found, prepared=prepared, findings=findings, written=written)
 
 

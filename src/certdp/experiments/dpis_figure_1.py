@@ -33,6 +33,10 @@ DECAY = Fraction(99, 100)
 """Of σ_G from one epoch to the next: a decay rate of 0.01, the largest that the paper tried."""
 
 
+_FORESEEN = "foreseen: no data and no coins"
+_OF_FILE = "computed from the norm sums of the file: for its owner, not for publication, unless they were released"
+
+
 @final
 @frozen
 class NoiseExperiment:
@@ -55,7 +59,7 @@ class NoiseExperiment:
         shares = falling(EPOCHS) if asked.data is None else _read(asked.data)
         return Prepared(
             source="norm sums that fall along a line" if asked.data is None else "norm sums from the file given",
-            notice="foreseen: no data and no coins",
+            notice=_FORESEEN if asked.data is None else _OF_FILE,
             settings={"records": RECORDS, "batch": BATCH, "epochs": len(shares), "delta": 1e-5},
             compute=lambda advance: _compute(asked.name, shares, advance),
         )
@@ -114,8 +118,7 @@ def _compute(name: str, shares: Sequence[Fraction], advance: Advance) -> Finding
         advance((number + 1) / len(EPSILONS))
     table = Table(("epsilon", "epoch", "norm_sum_over_size_and_clip", *NOISE_CURVES), rows)
     title = f"Noise multipliers, N = {RECORDS:,}, b = {BATCH}, δ = 1e-5"
-    files = {f"{name}.csv": table.csv, f"{name}.png": picture.png(title)}
-    return Findings({"first_and_last_noise_multiplier": summary}, files)
+    return Findings({"first_and_last_noise_multiplier": summary}, {name: table}, {name: picture.titled(title)})
 
 
 def _draw(panel: Any, epsilon: str, found: Mapping[str, Sequence[float]]) -> None:

@@ -208,8 +208,8 @@ class TrainingExperiment:
         picture = Picture.of(1, 1, width=5.4, height=3.8)
         _draw(picture.axes[0, 0], cells, rows, self.axis)
         table = Table(tuple(rows[0]), [tuple(row.values()) for row in rows])
-        files = {f"{asked.name}.csv": table.csv, f"{asked.name}.png": picture.png(f"{self.shows}; {data.name}")}
-        return Findings({"rows": rows}, files)
+        title = f"{self.shows}; {data.name}"
+        return Findings({"rows": rows}, {asked.name: table}, {asked.name: picture.titled(title)})
 
 
 def _row(cell: Cell, rate: float, outcomes: Sequence[Outcome]) -> dict[str, Any]:

@@ -53,7 +53,7 @@ def run(plan: Plan, advance: Advance) -> Findings:
         advance((line + 1) / len(plan.data))
     table = Table(("data", "sampler", "component_1", "component_2", "weight", "loss_before_sampling"), rows)
     title = f"Samples at ε = {EPSILON:g}; the area of a mark is proportional to the record's weight"
-    return Findings({"rows": summary}, {f"{plan.name}.csv": table.csv, f"{plan.name}.png": picture.png(title)})
+    return Findings({"rows": summary}, {plan.name: table}, {plan.name: picture.titled(title)})
 
 
 def _samples(contest: Contest, size: int, place: tuple[int, int]) -> dict[str, Sample]:

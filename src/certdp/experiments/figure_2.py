@@ -120,11 +120,8 @@ def run(plan: Plan, advance: Advance) -> Findings:
     _draw(picture, contest, readings, errors, size)
     return Findings(
         {"size": size, "readings": [reading.figures for reading in readings]},
-        {
-            f"{plan.name}-weights.csv": _weights(contest, readings).csv,
-            f"{plan.name}-errors.csv": errors.csv,
-            f"{plan.name}.png": picture.png("Samplers for the Laplace sum"),
-        },
+        {f"{plan.name}-weights": _weights(contest, readings), f"{plan.name}-errors": errors},
+        {plan.name: picture.titled("Samplers for the Laplace sum")},
     )
 
 

@@ -14,6 +14,7 @@ from ..accounting.errors import InvalidValue
 from ..durable.files import Rank, made_folder, published
 from ..mechanisms.lloyd import Split
 from .data_sets import DataSet
+from .pictures import Picture
 
 Advance: TypeAlias = Callable[[float], None]
 """Told which share of an experiment is done, from 0 to 1."""
@@ -54,30 +55,46 @@ class Findings:
 
     Attributes:
         summary: what it comes to, ready for JSON.
-        files: content by file name.
+        tables: by name of their file, without its ending.
+        pictures: likewise; one with panels about the data and others without is made in two.
     """
 
     summary: Mapping[str, Any]
-    files: Mapping[str, bytes] = field(repr=False)
+    tables: Mapping[str, Table] = field(repr=False)
+    pictures: Mapping[str, Picture] = field(factory=dict, repr=False)
 
-    def write(self, folder: Path, *, secret: bool) -> list[Path]:
+    def files(self, *, owners: bool) -> dict[str, bytes]:
+        """The content of each file by its name: here alone pictures end, so that none goes without its mark.
+
+        Args:
+            owners: whether the experiment was run on a file that is not public: its pictures say whom they are for.
+        """
+        tables = {f"{name}.csv": table.csv for name, table in self.tables.items()}
+        return tables | {f"{name}.png": picture.ended(owners=owners) for name, picture in self.pictures.items()}
+
+    def write(self, folder: Path, *, owners: bool) -> list[Path]:
         """Write every file, all of them whole or none.
 
         Args:
             folder: where; made if its parent exists.
-            secret: readable by the owner alone.
+            owners: as for `files`; they are then readable by the owner alone.
 
         Raises:
             InvalidValue: where that cannot be done.
         """
-        try:
-            made_folder(folder)
-        except OSError as error:
-            raise InvalidValue("out", str(folder), "a folder, or a new name in an existing one", str(error)) from None
-        with published() as files:
-            for name, content in self.files.items():
-                files.write(folder / name, content, Rank.RELEASE, secret=secret)
-        return [folder / name for name in self.files]
+        return write_files(folder, self.files(owners=owners), secret=owners)
+
+
+def write_files(folder: Path, contents: Mapping[str, bytes], *, secret: bool) -> list[Path]:
+    """Write files by their names, all of them whole or none; arguments and errors as for `Findings.write`."""
+    try:
+        made_folder(folder)
+    except OSError as error:
+        raise InvalidValue("out", str(folder), "a folder, or a new name in an existing one", str(error)) from None
+    with published() as files:
+        for name, content in contents.items():
+            files.write(folder / name, content, Rank.RELEASE, secret=secret)
+    return [folder / name for name in contents]
 
 
 @final

@@ -47,8 +47,8 @@ def bias(plan: CountPlan, advance: Advance) -> Findings:
     selections = [own] if plan.keys is None else [plan.keys, plan.keys.up_to(SELECTED)]
     thresholds = SUM_THRESHOLDS if plan.keys is None else FILE_THRESHOLDS
     errors = _sums(selections, thresholds, lambda share: advance((1 + 2 * share) / 3))
-    picture = Picture.of(1, 1 + len(selections), width=4.6)
-    panel = picture.axes[0, 0]
+    biased = Picture.of(1, 1, width=4.6, without_data=True)
+    panel = biased.axes[0, 0]
     for (colour, style), (threshold, by_method) in zip(_LINES, curves.items(), strict=False):
         biases = by_method["pws"].bias / frequencies
         panel.plot(frequencies, biases, color=colour, linestyle=style, label=f"PWS, {_named(threshold)}")
@@ -58,16 +58,17 @@ def bias(plan: CountPlan, advance: Advance) -> Findings:
     panel.set_xlabel("frequency i")
     panel.set_ylabel("bias/i")
     panel.legend(fontsize="x-small")
-    for number, keys in enumerate(selections, start=1):
-        _draw_sums(picture.axes[0, number], keys, [row for row in errors if row["keys"] == keys.name])
+    summed = Picture.of(1, len(selections), width=4.6)
+    for number, keys in enumerate(selections):
+        _draw_sums(summed.axes[0, number], keys, [row for row in errors if row["keys"] == keys.name])
     table = Table(tuple(errors[0]), [tuple(row.values()) for row in errors])
-    title = f"Estimates of frequencies, ε = {float(EPSILON):g}, δ = {float(DELTA):g}, ppswor"
+    setting = f"ε = {float(EPSILON):g}, δ = {float(DELTA):g}, ppswor"
     return Findings(
         {"accurate_from": _accuracies(frequencies, curves), "sums": errors},
+        {f"{plan.name}-bias": _table(frequencies, curves), f"{plan.name}-sums": table},
         {
-            f"{plan.name}-bias.csv": _table(frequencies, curves).csv,
-            f"{plan.name}-sums.csv": table.csv,
-            f"{plan.name}.png": picture.png(title),
+            f"{plan.name}-bias": biased.titled(f"Estimates of frequencies, {setting}"),
+            f"{plan.name}-sums": summed.titled(f"Estimates of sums, {setting}"),
         },
     )
 
@@ -94,7 +95,8 @@ def variance(plan: CountPlan, advance: Advance) -> Findings:
     title = f"Variance of estimates, ε = {float(EPSILON):g}, δ = {float(DELTA):g}, ppswor"
     return Findings(
         {"rows": summary},
-        {f"{plan.name}.csv": _table(frequencies, curves).csv, f"{plan.name}.png": picture.png(title)},
+        {plan.name: _table(frequencies, curves)},
+        {plan.name: picture.titled(title)},
     )
 
 

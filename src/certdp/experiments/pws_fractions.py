@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
+from attrs import evolve
+
 from ..plots.canvas import curve_style
 from .count_experiments import CountPlan
 from .findings import Advance, Findings, Table
@@ -49,7 +51,7 @@ def against_threshold(plan: CountPlan, advance: Advance) -> Findings:
     whole = [_row(everything, keys) for keys in laws]
     other = [] if plan.keys is not None else _other_readings(everything)
     summary = {**found.summary, "without_sampling": whole, "gain_percent_of_other_readings": other}
-    return Findings(summary, found.files)
+    return evolve(found, summary=summary)
 
 
 def _power(numerator: int, denominator: int) -> Fraction:
@@ -142,7 +144,8 @@ def _figure(
     title = f"Share of keys reported, ε = {float(EPSILON):g}, {rate}"
     return Findings(
         {"laws": [_extremes(keys, variable, rows) for keys in laws]},
-        {f"{plan.name}.csv": table.csv, f"{plan.name}.png": picture.png(title)},
+        {plan.name: table},
+        {plan.name: picture.titled(title)},
     )
 
 

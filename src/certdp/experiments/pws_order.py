@@ -111,8 +111,8 @@ class _Plan:
         picture = Picture.of(1, 1, width=5.4, height=3.8)
         _draw(picture.axes[0, 0], rows)
         title = f"Order of {len(self.counts):,} keys, ε = {float(EPSILON):g}, δ = {float(DELTA):g}, ppswor"
-        files = {f"{self.name}.csv": table.csv, f"{self.name}.png": picture.png(title)}
-        return Findings({"keys": len(self.counts), "elements": int(self.counts.sum()), "rows": rows}, files)
+        summary = {"keys": len(self.counts), "elements": int(self.counts.sum()), "rows": rows}
+        return Findings(summary, {self.name: table}, {self.name: picture.titled(title)})
 
     def _row(self, place: int, threshold: Fraction | None) -> dict[str, Any]:
         """One sampling rate: what is expected of it exactly, and means over the releases."""

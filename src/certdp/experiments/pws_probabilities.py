@@ -59,7 +59,7 @@ def _figure(plan: CountPlan, settings: Sequence[Setting], title: str, advance: A
         advance((place + 1) / len(settings))
     picture.axes[0, 0].set_ylabel("probability of being reported")
     table = Table(("epsilon", "delta", "tau", "frequency", *STYLES), rows)
-    return Findings({"rows": summary}, {f"{plan.name}.csv": table.csv, f"{plan.name}.png": picture.png(title)})
+    return Findings({"rows": summary}, {plan.name: table}, {plan.name: picture.titled(title)})
 
 
 def _threshold(setting: Setting) -> float | None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias, final
 
-from attrs import evolve, field, frozen
+from attrs import field, frozen
 
 from ..accounting.errors import InvalidValue
 from ..data import Reading
@@ -26,6 +26,7 @@ from ..durable.files import clear_abandoned, digest_of, made_folder
 from ..mechanisms.lloyd import Split
 from .catalogue import EXPERIMENTS
 from .experiment import ExperimentOptions
+from .findings import write_files
 
 FORMAT = 1
 
@@ -305,14 +306,14 @@ class Series:
             out=folder,
         )
         findings = experiment.prepare(asked).compute(advance)
+        files = findings.files(owners=False)  # the files of the series are public data sets
         record = Record(
             inputs=self._inputs(item),
             maker=this_maker(),
-            files={name: digest_of(content) for name, content in findings.files.items()},
+            files={name: digest_of(content) for name, content in files.items()},
             summary=findings.summary,
         )
-        whole = evolve(findings, files={**findings.files, f"{item.experiment}.json": record.content})
-        whole.write(folder, secret=False)  # the files of the series are public data sets
+        write_files(folder, {**files, f"{item.experiment}.json": record.content}, secret=False)
 
 
 def _digest(path: Path) -> str:

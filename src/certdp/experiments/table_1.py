@@ -12,4 +12,4 @@ def run(plan: Plan, advance: Advance) -> Findings:
     table = Table(columns, [(name, *row.values()) for name, row in figures.items()])
     advance(1.0)
     only = next(iter(figures.values())) if len(figures) == 1 else {}
-    return Findings({**only, "rows": table.dictionaries}, {f"{plan.name}.csv": table.csv})
+    return Findings({**only, "rows": table.dictionaries}, {plan.name: table})

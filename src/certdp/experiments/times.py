@@ -59,7 +59,7 @@ _COLUMNS = tuple(attribute.name for attribute in fields(Timing))
 def tables(plan: Plan, advance: Advance) -> Findings:
     """Measure PWS Tables 2 and 3."""
     table = _table(_measured(plan, advance))
-    return Findings({"rows": table.dictionaries}, {f"{plan.name}.csv": table.csv})
+    return Findings({"rows": table.dictionaries}, {plan.name: table})
 
 
 def figure(plan: Plan, advance: Advance) -> Findings:
@@ -71,9 +71,8 @@ def figure(plan: Plan, advance: Advance) -> Findings:
     _draw_totals(left, plan, timings)
     last = [timing for timing in timings if timing.data == plan.data[-1].name and timing.sampler != "full"]
     _draw_parts(right, [timing for timing in last if timing.size == max(each.size for each in last)])
-    name = f"{plan.name}.png"
     title = f"Time relative to DP-Lloyd on all data, ε = {EPSILON:g}; medians of {plan.repetitions} runs"
-    return Findings({"rows": table.dictionaries}, {f"{plan.name}.csv": table.csv, name: picture.png(title)})
+    return Findings({"rows": table.dictionaries}, {plan.name: table}, {plan.name: picture.titled(title)})
 
 
 def _table(timings: Sequence[Timing]) -> Table:

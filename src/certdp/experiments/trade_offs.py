@@ -80,7 +80,7 @@ def against_epsilon(plan: Plan, advance: Advance) -> Findings:
             panel = grid.panel(place, row, f"{data.name}, m = {size}")
             of_one = [cell for cell in cells if (cell.data, cell.size) == (data.name, size)]
             _draw(panel, data, of_one, _draw_epsilons)
-    return _findings(plan, cells, grid.png("privacy loss ε (nats)", "Cost of DP k-means against ε", plan))
+    return _findings(plan, cells, grid.titled("privacy loss ε (nats)", "Cost of DP k-means against ε", plan))
 
 
 def against_size(plan: Plan, advance: Advance) -> Findings:
@@ -103,7 +103,7 @@ def against_size(plan: Plan, advance: Advance) -> Findings:
             panel = grid.panel(place, row, f"{data.name}, ε = {epsilon:g}")
             of_one = [cell for cell in cells if (cell.data, cell.epsilon) == (data.name, epsilon)]
             _draw(panel, data, of_one, _draw_sizes)
-    return _findings(plan, cells, grid.png("expected sample size m (records)", "Cost of DP k-means against m", plan))
+    return _findings(plan, cells, grid.titled("expected sample size m (records)", "Cost of DP k-means against m", plan))
 
 
 def _cells(plan: Plan, contest: Contest, epsilon: float, size: int, place: tuple[int, ...]) -> list[Cell]:
@@ -138,7 +138,7 @@ def _cell(
     )
 
 
-def _findings(plan: Plan, cells: Sequence[Cell], picture: bytes) -> Findings:
+def _findings(plan: Plan, cells: Sequence[Cell], picture: Picture) -> Findings:
     table = Table(_COLUMNS, [astuple(cell) for cell in cells])
     summary = {
         "data": [{"name": data.name, **data.figures} for data in plan.data],
@@ -146,7 +146,7 @@ def _findings(plan: Plan, cells: Sequence[Cell], picture: bytes) -> Findings:
         "repetitions": plan.repetitions,
         **{f"{name}_against_unif": _against_uniform(plan, cells, name) for name in ("opt", "core")},
     }
-    return Findings(summary, {f"{plan.name}.csv": table.csv, f"{plan.name}.png": picture})
+    return Findings(summary, {plan.name: table}, {plan.name: picture})
 
 
 def _against_uniform(plan: Plan, cells: Sequence[Cell], name: str) -> dict[str, Any]:
@@ -235,7 +235,7 @@ class _Grid:
         panel.set_title(title, fontsize="small")
         return panel
 
-    def png(self, horizontal: str, title: str, plan: Plan) -> bytes:
+    def titled(self, horizontal: str, title: str, plan: Plan) -> Picture:
         for panel in self.picture.axes[-1]:
             panel.set_xlabel(horizontal)
         for panel in self.picture.axes[:, 0]:
@@ -243,4 +243,4 @@ class _Grid:
         keys, names = self.picture.axes[0, 0].get_legend_handles_labels()
         across = min(len(names), 3 * self.picture.axes.shape[1])  # three fit below a panel
         self.picture.figure.legend(keys, names, loc="outside lower center", ncols=across, fontsize="small")
-        return self.picture.png(f"{title}\nmedian, quartiles of {plan.repetitions} runs, {plan.split.value} split")
+        return self.picture.titled(f"{title}\nmedian, quartiles of {plan.repetitions} runs, {plan.split.value} split")

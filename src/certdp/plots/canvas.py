@@ -57,10 +57,15 @@ def curve_style(number: int) -> dict[str, Any]:
     return {"color": colour, "linestyle": dashes, "marker": mark, "markevery": (start, 0.16), **size}
 
 
-def owners_png(figure: Any) -> Private[bytes]:
-    """A figure of which something was computed from the records, as PNG bytes: marked on its face, and private."""
+def owners_png(figure: Any, **options: Any) -> Private[bytes]:
+    """A figure of which something was computed from the records, as PNG bytes: marked on its face, and private.
+
+    Args:
+        figure: what was drawn.
+        options: those of matplotlib's savefig.
+    """
     figure.supxlabel(_OWNERS, fontsize="small", color="#b03a6f")
-    return Private(png(figure))
+    return Private(png(figure, **options))
 
 
 def png(figure: Any, **options: Any) -> bytes:
