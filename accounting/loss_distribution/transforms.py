@@ -256,7 +256,7 @@ class Transform(ABC):
 
 
 class KnownTransform(Transform):
-    """A transform of known parameters, at which something may be lost: what is not known exactly is part of each error."""
+    """The transform at known parameters that may lose something: what is not known exactly is part of each error."""
 
     @property
     def ends(self) -> tuple[Transform, Transform]:

@@ -50,13 +50,17 @@ class ExPost(InvalidValue):
 class AnyValue:
     """Stands for a released value without a range; a bound that does anything with it moves with the value.
 
+    So it is neither copied nor pickled: what is done with a copy would not be known of this one.
+
     Attributes:
         used: whether something was done with it, also where whoever did went on as if nothing were.
     """
 
+    _name = "value"  # of one that nothing initialised, which refuses as others do
+    used = False
+
     def __init__(self, name: str) -> None:
         self._name = name
-        self.used = False
 
     def _refuse(self, *_: object) -> NoReturn:
         self.used = True
@@ -74,12 +78,22 @@ class AnyValue:
     def __getattr__(self, name: str) -> NoReturn:
         self._refuse()
 
+    def __setattr__(self, name: str, value: object) -> None:
+        if name not in ("_name", "used"):
+            self._refuse()
+        super().__setattr__(name, value)
+
+    __copy__ = __deepcopy__ = __replace__ = __reduce__ = __reduce_ex__ = __getstate__ = __setstate__ = _refuse
+    __getnewargs__ = __getnewargs_ex__ = __delattr__ = __dir__ = __sizeof__ = _refuse
     __hash__ = __eq__ = _refuse
     __bool__ = __len__ = __iter__ = __contains__ = __getitem__ = __call__ = __index__ = __int__ = __float__ = _refuse
     __str__ = __format__ = __lt__ = __le__ = __gt__ = __ge__ = __ne__ = _refuse
     __neg__ = __pos__ = __abs__ = __round__ = __floor__ = __ceil__ = __trunc__ = _refuse
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _refuse
-    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = __rpow__ = _refuse
+    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __divmod__ = __rdivmod__ = __pow__ = __rpow__ = _refuse
+    __matmul__ = __rmatmul__ = __lshift__ = __rlshift__ = __rshift__ = __rrshift__ = __invert__ = _refuse
+    __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = __complex__ = __bytes__ = __fspath__ = _refuse
+    __reversed__ = __setitem__ = __delitem__ = __next__ = __enter__ = __exit__ = __await__ = _refuse
 
     def __repr__(self) -> str:
         self.used = True

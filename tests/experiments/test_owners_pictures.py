@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -77,6 +77,10 @@ FILES: Mapping[type, Callable[[Path, int], Path]] = {
 """What a kind of experiment reads: a new kind is put here."""
 
 
+def multipliers(_: str, sums: Sequence[Fraction]) -> dict[str, list[float]]:
+    return {name: [float(one) for one in sums] for name in NOISE_CURVES}
+
+
 @pytest.fixture(autouse=True)
 def _small(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("matplotlib")
@@ -85,9 +89,7 @@ def _small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(networks, "RATES", (0.1,))
     monkeypatch.setattr(networks, "HIDDEN", 4)
     monkeypatch.setattr(training_runs, "EPOCHS", 2)
-    monkeypatch.setattr(
-        dpis_figure_1, "multipliers", lambda _, shares: dict.fromkeys(NOISE_CURVES, [*map(float, shares)])
-    )
+    monkeypatch.setattr(dpis_figure_1, "multipliers", multipliers)
     monkeypatch.setattr(pws_fractions, "DELTA_STEPS", 1)
     monkeypatch.setattr(pws_errors, "THRESHOLDS", (None, Fraction(1, 100)))
     monkeypatch.setattr(pws_errors, "FILE_THRESHOLDS", (None, Fraction(1, 10), Fraction(1, 100)))

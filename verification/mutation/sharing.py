@@ -138,7 +138,7 @@ class _Watched:
         return self.shared.call(self.memory, arguments, named)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self.memory, name)
+        return getattr(object.__getattribute__(self, "memory"), name)  # which a copy that is being made lacks
 
 
 def _name(thing: Any) -> str:

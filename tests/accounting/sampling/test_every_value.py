@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import operator
+import pickle
+import re
+import sys
 from collections.abc import Callable
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -69,13 +75,45 @@ LOOKS: list[Callable[[Any], object]] = [
     lambda v: 1 in v,
     lambda v: {v: 1},
     lambda v: min(v, 1),
+    lambda v: divmod(v, 2),
+    complex,
+    bytes,
+    reversed,
+    dir,
+    sys.getsizeof,
+    copy.copy,
+    copy.deepcopy,
+    lambda v: copy.deepcopy([v]),
+    *(lambda v, protocol=protocol: pickle.dumps(v, protocol) for protocol in range(6)),
+    lambda v: setattr(v, "seen", True),
+    lambda v: delattr(v, "used"),
 ]
 
 
 @pytest.mark.parametrize("look", LOOKS)
 def test_no_bound_looks_at_any_value(look: Callable[[Any], object]) -> None:
+    stands = AnyValue("mechanism.scale")
     with pytest.raises(ExPost, match=r"mechanism\.scale: got a released value.*within=\(low, high\).*AdaptiveRun"):
-        look(ANY)
+        look(stands)
+    assert stands.used
+
+
+KINDS = (int, float, complex, str, bytes, list, tuple, dict, set, Fraction, Decimal, np.float64, np.ndarray)
+OF_CLASSES = {"__class_getitem__", "__getformat__", "__abstractmethods__", "__slots__", "__new__", "__init_subclass__"}
+OF_INSTANCES = re.compile(r"__(array|dlpack)\w*__")
+"""What NumPy looks up as an attribute, by `__getattr__`."""
+
+
+def test_it_refuses_whatever_a_value_can_be_asked() -> None:
+    asked = {name for kind in KINDS for name in dir(kind) if re.fullmatch("__.*__", name)} - OF_CLASSES
+    refused = {*vars(AnyValue), *(name.replace("__", "__i", 1) for name in vars(AnyValue))}  # a += 1 asks for a + 1
+    left = {name for name in asked - refused if not OF_INSTANCES.fullmatch(name)}
+    assert left == {"__getattribute__", "__subclasshook__"}
+
+
+def test_one_that_nothing_initialised_refuses_too() -> None:
+    with pytest.raises(ExPost):
+        AnyValue.__new__(AnyValue).anything  # noqa: B018
 
 
 @pytest.mark.parametrize("use", [lambda v: W / v, lambda v: v * W, lambda v: norm(v), lambda v: W + v, lambda v: W**v])
