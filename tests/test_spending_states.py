@@ -419,7 +419,8 @@ every_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name
 
 @pytest.mark.slow
 def test_every_class_that_changes_is_known_to_spend_or_not() -> None:
-    spending = {f"{kind.__module__}.{kind.__name__}" for kind in SpendingState.__subclasses__() + list(KINDS)}
+    kinds: list[type] = [SpendingState, *SpendingState.__subclasses__(), *KINDS]
+    spending = {f"{kind.__module__}.{kind.__name__}" for kind in kinds}
     known = {name.removeprefix("certdp.") for name in spending}
     for name in changing():
         inside = name.removeprefix("src.certdp.")

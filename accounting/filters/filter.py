@@ -191,9 +191,12 @@ class Filter(SpendingState, ABC, Generic[B, R, U]):
         """
         self._require_countable(cost)
         with self._own():
-            self._sums = self.after(self._sums, cost)
-            self._premises[cost.derivation] = None
-            return Spent(self._sums.number, cost, self._bound(self._sums.totals))
+            sums = self.after(self._sums, cost)
+            spent = Spent(sums.number, cost, self._bound(sums.totals))
+            with self._changing():
+                self._sums = sums
+                self._premises[cost.derivation] = None
+            return spent
 
     def after(self, sums: Sums, cost: Guarantee[B, R, U]) -> Sums:
         """Where an account under this rule stands once it has paid a cost; the filter's own account is left alone.

@@ -81,9 +81,11 @@ class _Account(SpendingState, Generic[R, U]):
 
     def add(self, amounts: Sequence[Enclosure], premises: Sequence[Derivation]) -> None:
         with self._own():
-            self._totals = [total + amount for total, amount in zip(self._totals, amounts, strict=True)]
-            self._number += 1
-            self._premises.update(dict.fromkeys(premises))
+            totals = [total + amount for total, amount in zip(self._totals, amounts, strict=True)]
+            with self._changing():
+                self._totals = totals
+                self._number += 1
+                self._premises.update(dict.fromkeys(premises))
 
     def reading(
         self,

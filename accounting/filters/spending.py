@@ -10,7 +10,7 @@ from itertools import count
 from threading import RLock
 from typing import Any, Concatenate, NoReturn, ParamSpec, Self, SupportsIndex, TypeVar
 
-from ..errors import InvalidType
+from ..errors import CertdpError, InvalidType, InvalidValue
 
 P = ParamSpec("P")
 S = TypeVar("S")
@@ -39,16 +39,22 @@ class SecondAccount(InvalidType):
     """An attempt to have two accounts of one budget, each of which could be spent; nothing was spent."""
 
 
+class InterruptedChange(InvalidValue):
+    """An account that was interrupted while a change was written down: a part may be missing, so nothing follows."""
+
+
 class SpendingState:
     """Running sums of what was spent: the base class of all that holds them.
 
     Guarantees:
+        What is written down under `_changing` is so as a whole, or whatever is done under `_own` is refused from there.
         Copying and pickling are refused, and public attributes are set once. In a process forked from the one that made
         it, what is done under `_own` is refused. Threads may share it: one of them at a time is under `_own`.
     """
 
     _made_in: tuple[int, int]
     _lock: RLock
+    _half_changed = False
 
     def __new__(cls, *_: Any, **__: Any) -> Self:
         """Before any `__init__`, so that none can forget it."""
@@ -67,6 +73,7 @@ class SpendingState:
 
         Raises:
             SecondAccount: in a process that was forked from the one that made this.
+            InterruptedChange: after a change that was interrupted.
         """
         if not self._of_this_process:  # before the lock, which a thread of that process may have held
             raise SecondAccount(
@@ -76,7 +83,28 @@ class SpendingState:
                 "Each process would spend the whole budget: pay in the first process, and let others compute",
             )
         with self._lock:
+            if self._half_changed:
+                raise InterruptedChange(
+                    type(self).__name__,
+                    "one that was interrupted while a change was written down",
+                    "an account of which every change is whole",
+                    "Count its budget as spent and begin anew, or go on from what was stored of it before",
+                )
             yield
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        """To write down a change, under `_own`: short, and after all that may take long or fail.
+
+        A refusal by what is changed along with it has changed nothing, so neither has this one.
+        """
+        self._half_changed = True
+        try:
+            yield
+        except CertdpError:
+            self._half_changed = False
+            raise
+        self._half_changed = False
 
     def __setattr__(self, name: str, value: object) -> None:
         if not name.startswith("_") and name in vars(self):

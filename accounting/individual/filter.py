@@ -201,7 +201,8 @@ class IndividualFilter(SpendingState):
             totals = self._spent.copy()
             charge(totals)
             active = self._active & (totals[:, 0] * grown <= self._limit)
-            self._spent = np.where(active[:, np.newaxis], totals, self._spent)
-            self._active = active
-            self._steps += 1
+            spent = np.where(active[:, np.newaxis], totals, self._spent)
+            with self._changing():
+                self._spent, self._active = spent, active
+                self._steps += 1
             return self.active

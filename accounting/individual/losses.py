@@ -78,8 +78,9 @@ class IndividualLosses(SpendingState):
             raise InvalidValue("times", times, "at most 2^53 steps alike")
         step = Step.read(rate, shift, len(self._totals))
         with_margin(self._additions + 1)  # refuses too many before anything is changed
-        step.add(self._moments, count, self._totals, threads=self._threads)
-        self._additions += 1
+        with self._changing():
+            step.add(self._moments, count, self._totals, threads=self._threads)
+            self._additions += 1
 
     @owned
     def renyi(self, order: Order) -> Private[Floats]:

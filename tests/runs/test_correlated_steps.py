@@ -258,5 +258,5 @@ def test_no_step_follows_one_that_was_interrupted(
     monkeypatch.setattr(steps, "_estimate", type("Interrupted", (), {"next": interrupted})())
     with pytest.raises(KeyboardInterrupt):
         steps.add(np.empty((0, 1)), [])
-    with pytest.raises(InvalidValue, match="steps that were not interrupted"):
+    with pytest.raises(InvalidValue, match="interrupted while a change was written down"):
         steps.add(np.empty((0, 1)), [])

@@ -123,9 +123,11 @@ class DominatedPayments(Payments):
                 if value > most:
                     remedy = "Raise K̃ or take more noise"
                     raise BudgetExceeded(name, float(value), f"at most {float(most)!r}, as declared", remedy)
-            self._use("steps", epoch)
-            self._stepping = step
-        self._paid[declared.rate, declared.noise_multiplier] += count
+        with self._changing():
+            if step != self._stepping:
+                self._use("steps", epoch)
+                self._stepping = step
+            self._paid[declared.rate, declared.noise_multiplier] += count
 
     @property
     def guarantee(self) -> Guarantee[Approximate, AddRemove, Record]:
@@ -164,8 +166,9 @@ class DominatedPayments(Payments):
 
     def _pay(self, kind: str, epoch: int) -> None:
         """Use up a declared release and count it."""
-        used = self._use(kind, epoch)
-        self._paid[used.rate, used.noise_multiplier] += 1
+        with self._changing():
+            used = self._use(kind, epoch)
+            self._paid[used.rate, used.noise_multiplier] += 1
 
     def _use(self, kind: str, epoch: int) -> _Declared:
         """Use up one part of the declared plan; parts before it are left unused."""

@@ -11,7 +11,7 @@ Everything is paid, and written down where there are checkpoints, before anythin
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, final
@@ -21,7 +21,7 @@ from attrs import evolve, field, frozen
 
 from ..accounting.derivation import REAL_VALUED_NOISE, Assumption, Theorem
 from ..accounting.errors import InvalidValue, require_callable
-from ..accounting.filters.spending import SpendingState, owned
+from ..accounting.filters.spending import InterruptedChange, SpendingState, owned
 from ..accounting.guarantees import Guarantee, require
 from ..accounting.notions import Approximate
 from ..accounting.provenance import Private
@@ -357,7 +357,8 @@ class _Run(SpendingState):
                     break
                 self._begin_epoch()
         except BaseException:
-            self._write(self._unused)  # every step that began is no longer among the unused
+            with suppress(InterruptedChange):  # then what was written before a payment holds: nothing of it was drawn
+                self._write(self._unused)  # every step that began is no longer among the unused
             raise
         self._write(0)
         return Trained(

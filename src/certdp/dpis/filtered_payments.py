@@ -96,8 +96,8 @@ class FilteredPayments(Payments):
         """Pay for Ñ: α/(2σ_N²) at the order."""
         assert isinstance(self.plan.size, NoisySize)
         stated = [Assumption("σ_N", str(self.plan.size.noise.value))]
-        self._pay(self._fixed.size, _GAUSSIAN, stated)
-        self._released[Fraction(1), self.plan.size.noise.value] += 1
+        cost = self._cost(self._fixed.size, _GAUSSIAN, stated)
+        self._pay(cost, (Fraction(1), self.plan.size.noise.value))
 
     @owned
     def norm_sum(self, epoch: int) -> None:
@@ -105,16 +105,16 @@ class FilteredPayments(Payments):
         sums = self.plan.norm_sums
         assert sums is not None
         stated = [Assumption("p_K", str(sums.rate.value)), Assumption("σ_K", str(sums.noise_multiplier.value))]
-        self._pay(self._fixed.norm_sum, _NORM_SUM, stated)
-        self._released[sums.rate.value, sums.noise_multiplier.value * sums.rate.value] += 1
+        cost = self._cost(self._fixed.norm_sum, _NORM_SUM, stated)
+        self._pay(cost, (sums.rate.value, sums.noise_multiplier.value * sums.rate.value))
 
     @owned
     def clip(self, epoch: int) -> None:
         """α/(2σ_K²), of a sum over all records."""
         assert isinstance(self.plan.clip, AdaptiveClip)
         stated = [Assumption("σ_K of K̃*", str(self.plan.clip.noise_multiplier.value))]
-        self._pay(self._fixed.clip, _GAUSSIAN, stated)
-        self._released[Fraction(1), self.plan.clip.noise_multiplier.value] += 1
+        cost = self._cost(self._fixed.clip, _GAUSSIAN, stated)
+        self._pay(cost, (Fraction(1), self.plan.clip.noise_multiplier.value))
 
     @owned
     def noise_multiplier(self, epoch: int, norm_sum: Fraction, size: Fraction) -> Fraction:
@@ -135,8 +135,7 @@ class FilteredPayments(Payments):
         if count != 1:
             tau = Renyi(self.order, cost.bound.tau * count)
             cost = Guarantee(bound=tau, relation=ADD_REMOVE, unit=RECORD, derivation=cost.derivation)
-        self._filter.spend(cost)
-        self._released[priced.release] += count
+        self._pay(cost, priced.release, count)
 
     @property
     def guarantee(self) -> Guarantee[Approximate, AddRemove, Record]:
@@ -184,8 +183,12 @@ class FilteredPayments(Payments):
     def _tau(self, step: Step) -> Fraction:
         return Fraction(float(renyi_upper(upwards(step.rate), upwards(step.shift), upwards(self.order))))
 
-    def _pay(self, tau: Fraction, theorem: Theorem, stated: list[Assumption]) -> None:
-        self._filter.spend(self._cost(tau, theorem, stated))
+    def _pay(
+        self, cost: Guarantee[Renyi, AddRemove, Record], release: tuple[Fraction, Fraction], count: int = 1
+    ) -> None:
+        with self._changing():
+            self._filter.spend(cost)
+            self._released[release] += count
 
     def _cost(self, tau: Fraction, theorem: Theorem, stated: list[Assumption]) -> Guarantee[Renyi, AddRemove, Record]:
         return Guarantee(

@@ -255,8 +255,9 @@ class RunAccount(SpendingState):
             raise BudgetExceeded("size", "a release of Ñ", "none: N is public in this plan")
         if self._size_paid:
             raise _paid_before("size", "Ñ", f"Call size_released({self.plan.size.guess.value}), the public guess")
-        self._payments.size()
-        self._size_paid = True
+        with self._changing():
+            self._payments.size()
+            self._size_paid = True
         return self.plan.size.noise.value
 
     @owned
@@ -336,10 +337,11 @@ class RunAccount(SpendingState):
         """
         bound, number = self._clip(clip), self.next_epoch
         total = self._norm_sum(norm_sum, bound)
-        entry = self._opened(number)
-        noise = self._payments.noise_multiplier(number, total / bound, self.size)
-        entry.noise = self._noise(noise, total, bound)
-        return entry.noise
+        self._require_next(number)
+        noise = self._noise(self._payments.noise_multiplier(number, total / bound, self.size), total, bound)
+        with self._changing():
+            self._entry(number).noise = noise
+        return noise
 
     @owned
     def pay_steps(self, count: int = 1) -> None:
@@ -355,8 +357,9 @@ class RunAccount(SpendingState):
         if self.steps_paid + count > self.plan.steps_per_epoch or self.clip_paid(noise.number):
             most = f"T = {self.plan.steps_per_epoch} steps an epoch, before its K̃*"
             raise BudgetExceeded("step", asked, most, "Begin the next epoch")
-        self._payments.steps(noise.number, noise.step, count)
-        self._epochs[noise.number].steps += count
+        with self._changing():
+            self._payments.steps(noise.number, noise.step, count)
+            self._epochs[noise.number].steps += count
 
     @owned
     def clip_paid(self, epoch: int) -> bool:
@@ -378,8 +381,9 @@ class RunAccount(SpendingState):
         entry = self._epochs[number]
         if entry.clip_paid:
             raise _paid_before("clip", f"K̃* of epoch {number}", "Keep C as it was")
-        self._payments.clip(number)
-        entry.clip_paid = True
+        with self._changing():
+            self._payments.clip(number)
+            entry.clip_paid = True
         return ClipRelease(
             bound=rule.external.value,
             scale=rule.noise_multiplier.value * rule.external.value,
@@ -456,13 +460,16 @@ class RunAccount(SpendingState):
             stated.append(Assumption("number of records is public", str(self.plan.size.expected)))
         return stated
 
-    def _opened(self, epoch: int) -> _Epoch:
-        """The entry of the epoch to begin next."""
+    def _require_next(self, epoch: int) -> None:
+        """Refuse another epoch than the one to begin next."""
         number = self.next_epoch
         if number >= self.plan.epochs:
             raise BudgetExceeded("epoch", epoch, f"E = {self.plan.epochs} epochs", "The run is over")
         if epoch != number:
             raise InvalidValue("epoch", epoch, f"{number}, the epoch to begin next")
+
+    def _entry(self, number: int) -> _Epoch:
+        """The entry of the epoch to begin next."""
         if len(self._epochs) == number:
             self._epochs.append(_Epoch())
         return self._epochs[number]
@@ -495,9 +502,10 @@ class RunAccount(SpendingState):
             raise BudgetExceeded("norm_sum", "a release of K̃", "none: in DP-SGD K̃ = ÑC")
         if self.norm_sum_paid(epoch):
             raise _paid_before("norm_sum", f"K̃ of epoch {epoch}", "Begin the epoch with K̃ = ÑC")
-        entry = self._opened(epoch)
-        self._payments.norm_sum(epoch)
-        entry.norm_sum_paid = True
+        self._require_next(epoch)
+        with self._changing():
+            self._payments.norm_sum(epoch)
+            self._entry(epoch).norm_sum_paid = True
         return sums
 
     def _norm_sum(self, norm_sum: Number, bound: Fraction) -> Fraction:
@@ -529,10 +537,11 @@ class RunAccount(SpendingState):
         total = self._norm_sum(begun["norm_sum"], bound)
         if steps > self.plan.steps_per_epoch:
             raise BudgetExceeded("state", f"{steps} steps in an epoch", f"at most T = {self.plan.steps_per_epoch}")
-        entry = self._opened(number)
-        entry.noise = self._noise(noise, total, bound)
+        self._require_next(number)
+        entry, again = self._entry(number), self._noise(noise, total, bound)
+        entry.noise = again
         if steps:
-            self._payments.steps(number, entry.noise.step, steps)
+            self._payments.steps(number, again.step, steps)
         entry.steps = steps
 
 

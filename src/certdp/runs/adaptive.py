@@ -274,17 +274,21 @@ class DominatedRun(SpendingState):
         declared = self._next(step.releases)
         self._check_parameters(step)
         _check_within(step.counted_by(self), declared)
-        self._steps[step.derivation] = None
-        self._used += step.releases.steps
-        if self._used >= declared.releases.steps or isinstance(declared.releases, SampleOnce):
-            self._part, self._used = self._part + 1, 0
+        used = self._used + step.releases.steps
+        with self._changing():
+            self._steps[step.derivation] = None
+            if used >= declared.releases.steps or isinstance(declared.releases, SampleOnce):
+                self._part, self._used = self._part + 1, 0
+            else:
+                self._used = used
 
     @owned
     def skip(self) -> None:
         """Leave the rest of the current part unused and go on with the next."""
         if self._part >= len(self.plan.parts):
             raise _used_up(self.plan)
-        self._part, self._used = self._part + 1, 0
+        with self._changing():
+            self._part, self._used = self._part + 1, 0
 
     def epsilon(self, delta: Delta, *, accountant: Accountant = BEST) -> Answer:
         """The plan's ε at δ; it holds however the run goes on.

@@ -107,7 +107,6 @@ class CorrelatedSteps(SpendingState):
         self._estimate: _Estimate = _Summed() if in_tree else _Solved(deque(maxlen=strategy.bands))
         self._turns: dict[str, tuple[int, int]] = {}
         self._released = 0
-        self._whole = True
 
     @property
     def step(self) -> int:
@@ -130,11 +129,10 @@ class CorrelatedSteps(SpendingState):
         Raises:
             InvalidType: for members of another kind, which might not be known again; nothing is released.
             InvalidValue: after the last step, for records of another shape, and for a member that has taken part too
-                often, too lately, or in the turns of another group; nothing is released. After an interruption while a
-                step that had been drawn was written down: then no step follows. One that fails before may be repeated.
+                often, too lately, or in the turns of another group; nothing is released.
+            InterruptedChange: after an interruption while a step that had been drawn was written down: then no step
+                follows. One that fails before may be repeated.
         """
-        if not self._whole:
-            raise InvalidValue("step", self._released, "steps that were not interrupted", "Begin another run")
         if self._released == self._strategy.steps:
             raise InvalidValue(
                 "step", self._released, f"the {self._strategy.steps} steps of the run", "Begin another run"
@@ -176,12 +174,10 @@ class CorrelatedSteps(SpendingState):
         fine = self._unit / (1 << self._bits)
         rows = self._strategy.ending(self._released)
         released = [self._noisy(row, fine, sums) for row in rows]
-        self._whole = False  # what is below is done as a whole, or no step follows
-        self._sums, self._released = sums, self._released + 1
-        self._turns.update(turns)
-        estimate = self._estimate.next(rows, released)
-        self._whole = True
-        return estimate
+        with self._changing():
+            self._sums, self._released = sums, self._released + 1
+            self._turns.update(turns)
+            return self._estimate.next(rows, released)
 
     def _noisy(self, row: Floats, fine: Fraction, sums: Iterable[NDArray[Any]]) -> Floats:
         """A row of C·x + z."""
