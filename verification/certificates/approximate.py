@@ -20,7 +20,7 @@ from ...accounting.accountants import RENYI, Finding, WorstPairs
 from ...accounting.accountants.rounded_normal import LOG_SHARE
 from ...accounting.accountants.worst_pairs import largest, pure
 from ...accounting.conversions.renyi_search import choose_ratio
-from ...accounting.derivation import NUMBER_OF_RECORDS, STRATA_STAY, Assumption
+from ...accounting.derivation import NUMBER_OF_RECORDS, REAL_VALUED_NOISE, STRATA_STAY, Assumption
 from ...accounting.display import Displayed
 from ...accounting.enclosures import Enclosure
 from ...accounting.errors import InvalidValue
@@ -586,11 +586,17 @@ class RunStatement:
                 **({} if self.group == 1 else {"group": self.group}),
                 "domain": None if domain is None else domain_as_json(domain),
             },
-            "parts": [part.as_json(domain, way) for part in self.parts],
+            "parts": [part.as_json(domain, way) for part in self._as_drawn()],
             "released_cost": ratio_text(self.released_cost),
             "assumptions": self._assumptions(),
             "versions": versions(),
         }
+
+    def _as_drawn(self) -> tuple[ReleaseStatement, ...]:
+        """The parts; where noise is assumed to be real-valued, of mechanisms whose proof assumes that."""
+        if REAL_VALUED_NOISE not in self.assumptions:
+            return self.parts
+        return tuple(evolve(part, mechanism=part.mechanism.with_real_valued_noise()) for part in self.parts)
 
     def _assumptions(self) -> list[Json]:
         own = [item for number, part in enumerate(self.parts, 1) for item in part.assumptions(number)]

@@ -6,10 +6,14 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, final
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from ...plugins.contract import stated
 from ...plugins.registry import origin_of_class
+
+_WITH_REAL_VALUED_NOISE = dict.fromkeys(("laplace-sum", "count", "lp-sum", "gaussian-sum", "lloyd", "dpis-step"), "1")
+"""The last version of these mechanisms whose noise was added in binary64."""
+_OWN = "certdp"
 
 
 @cache
@@ -42,6 +46,11 @@ class PluginStatement:
             citation=about.citation,
             options=stated(plugin),
         )
+
+    def with_real_valued_noise(self) -> PluginStatement:
+        """The same where noise is added in binary64, by whatever code: as certdp's own mechanisms once declared it."""
+        version = _WITH_REAL_VALUED_NOISE.get(self.name) if self.distribution == _OWN else None
+        return self if version is None else evolve(self, version=version)
 
     def as_json(self) -> dict[str, Any]:
         """Return the statement as the certificate holds it."""

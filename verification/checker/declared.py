@@ -18,14 +18,9 @@ from .options import PLUGINS, Options, hold_domain, hold_options
 from .options import exact as _exact
 from .shapes import rational
 from .verdict import Refused
+from .vocabulary import CLIPPED_RECORDS, REAL_VALUED_NOISE
 
 DISTRIBUTION: Final = "certdp"
-REAL_VALUED_NOISE: Final = ("real-valued noise", "noise and the noisy result are rounded to binary64")
-
-CLIPPED_RECORDS: Final = (
-    "clipping",
-    "every record is clipped to the norm bound to which the noise multiplier is relative",
-)
 
 Statement = Mapping[str, Any]
 Tree = Any

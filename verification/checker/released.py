@@ -13,18 +13,17 @@ from typing import Any, Final
 
 from .shapes import rational
 from .verdict import Refused
+from .vocabulary import is_of_releases
 
 _SUFFIX: Final = " was released"
 _ANY: Final = "any value"
 _WITHIN: Final = re.compile(r"within (\S+) to (\S+)")
 _RADIUS: Final = "domain.radius"
-_OF_COSTS: Final = re.compile(r"released parameter [1-9][0-9]*: ")
-"""How assumptions begin on which the releases of parameters rest themselves."""
 
 
 def is_of_release(name: str) -> bool:
     """Whether an assumption says that a parameter was released."""
-    return name.endswith(_SUFFIX) and not _OF_COSTS.match(name)
+    return name.endswith(_SUFFIX) and not is_of_releases(name)
 
 
 class Worst(Enum):

@@ -16,6 +16,7 @@ from .intervals import Arithmetic, Interval, at_most
 from .likeness import reduced
 from .released import is_of_release, released_assumed
 from .verdict import Claim, Outcome, Refused, Verdict
+from .vocabulary import CONDITIONS, is_of_proofs
 
 ASSUMED: Final = "profile assumed"
 _LONGEST_BESIDE: Final = 1000
@@ -139,7 +140,7 @@ def hold_assumptions(body: dict[str, Any], needed: dict[str, str]) -> Assumed:
     """Hold the assumptions against what the certificate rests on.
 
     Guarantees: each one is either needed and states what the proof uses, or is told apart from those; and none of those
-    apart has a name that reads like that of another assumption.
+    apart has a name that proofs use, or one that reads like that of another assumption.
     """
     stated = {item["name"]: item["value"] for item in body["assumptions"]}
     if len(stated) != len(body["assumptions"]):
@@ -147,7 +148,9 @@ def hold_assumptions(body: dict[str, Any], needed: dict[str, str]) -> Assumed:
     for name, value in needed.items():
         if stated.get(name) != value:
             raise Refused(f"the assumptions must state {name!a} as {value!a}")
-    known = needed.keys() | {ASSUMED}
+        if not is_of_proofs(name):
+            raise AssertionError(name)  # it has a row in `vocabulary`, so that no other proof has it beside
+    known = needed.keys() | {ASSUMED} | {name for name, value in CONDITIONS if stated.get(name) == value}
     beside = tuple((name, value) for name, value in stated.items() if name not in known)
     read = {reduced(name): name for name in stated if name in known}
     for name, value in beside:
@@ -158,6 +161,8 @@ def hold_assumptions(body: dict[str, Any], needed: dict[str, str]) -> Assumed:
             )
         if (other := read.setdefault(reduced(name), name)) != name:
             raise Refused(f"the assumption {name!a} reads like {other!a}")
+        if is_of_proofs(name):
+            raise Refused(f"the assumption {name!a} has a name that proofs use, and this one uses none of that value")
     return Assumed(tuple((name, value) for name, value in stated.items() if name in known), beside)
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from certdp.accounting.derivation import CLIPPED_RECORDS, REAL_VALUED_NOISE, Assumption
 from certdp.verification.checker import Verdict, check
 from tests.support.forgeries import seal
 
@@ -107,6 +109,82 @@ def test_no_two_assumptions_read_alike() -> None:
 @pytest.mark.parametrize("name", ["r\u0430dius", "radius\u200b", "radius\n", "\x1b[2J", "x" * 1001])
 def test_names_that_are_not_used_are_plain(name: str) -> None:
     assert "must have a name in printable ASCII" in verdict((name, "5")).reason
+
+
+OF_PROOFS = {
+    "parameters of later releases": "chosen from earlier ones; before the run the order and (epsilon, delta) were "
+    "fixed, and each release was paid at that order before it was drawn",
+    "how often the run is repeated is drawn apart from everything, and not told": "Poisson(10)",
+    "the score of an output": "a function of that output alone",
+    "norm": "7/5",
+    "radius": "1/1000",
+    "dimension": "1/1000",
+    "records": "those that lose at most 1/10 at weight 1",
+    "number of records": "10",
+    "part 1: number of records": "10",
+    "Part 2 : largest number of records": "10",
+    "least number of records": "10",
+    "least share of answers that are clones": "1/2",
+    "part 9: releases": "1000000, each on a fresh sample",
+    "releases, each on a fresh sample with coins of its own": "1000000",
+    "released cost": "0.001",
+    "released delta": "0.001",
+    "relative rounding of probability and weight": "1/10",
+    "strata": "labels and bounds are public and fixed beforehand",
+    "part 1: part 2: strategy": "Toeplitz",
+    "participation of a record": "at most 4 steps",
+    "group size": "64",
+    "Group-size": "64",
+    "most records of one user": "64",
+    "each record of the matrix is one element": "one occurrence of a key",
+    "each user contributes at most so many elements in all": "64",
+    "unit is an element": "all occurrences of a key",
+    "coins of each key": "shared",
+    "largest frequency": "1",
+    "a key of more occurrences counts as having": "1",
+    "evidence of mechanism gaussian-sum of version 9": "proved",
+    "part 3: Evidence of Samp1er norm-strata of version 9": "proved",
+    "mechanism.noise": "1/2",
+    "part 7: sampler.rate": "1/1000",
+    "sampler.none was released": "any value",
+    "the rate was released": "any value",
+    "real-valued noise": "none",
+    "clipping": "none",
+}
+
+
+@pytest.mark.parametrize("certificate", sorted(json.loads((ANSWERS / "verdicts.json").read_text("utf-8"))))
+def test_a_name_that_proofs_use_stands_nowhere_else(certificate: str) -> None:
+    """Whoever reads the file takes it for part of the proof, as of a run whose parameters were chosen on the way."""
+    genuine = json.loads((ANSWERS / f"{certificate}.json").read_text("utf-8"))
+    del genuine["digest"]
+    assert check(seal(genuine)).accepted
+    stated = {item["name"] for item in genuine["assumptions"]}
+    for name, value in OF_PROOFS.items():
+        if name not in stated:
+            altered = genuine | {"assumptions": [*genuine["assumptions"], {"name": name, "value": value}]}
+            assert re.search("name that proofs use|reads like|no parameter", check(seal(altered)).reason), name
+
+
+@pytest.mark.parametrize("condition", [REAL_VALUED_NOISE, CLIPPED_RECORDS])
+def test_conditions_of_mechanisms_are_assumed_by_whoever_states_them(condition: Assumption) -> None:
+    stated = (condition.name, condition.value)
+    body = counted()
+    body["mechanism"]["version"] = "2"
+    body["assumptions"] = [item for item in body["assumptions"] if item["name"] != condition.name]
+    plain = check(seal(body))
+    body["assumptions"].append({"name": condition.name, "value": condition.value})
+    found = check(seal(body))
+    assert plain.claim is not None
+    assert found.claim is not None
+    assert found.claim.assumptions == (*plain.claim.assumptions, stated)
+    assert found.claim.beside == ()
+
+
+def test_what_the_releases_of_parameters_rest_on_has_its_own_names() -> None:
+    found = verdict(("released parameter 1: radius", "7"))
+    assert found.claim is not None
+    assert found.claim.beside == (("released parameter 1: radius", "7"),)
 
 
 @pytest.mark.parametrize("radius", ["0", "-1", "-1/3"])

@@ -9,6 +9,7 @@ from .. import shapes
 from ..budget import Budget
 from ..intervals import INFINITY, NOTHING, ZERO, Arithmetic, Interval, Mpf, at_most
 from ..verdict import Refused
+from ..vocabulary import LATER_PARAMETERS
 from .batches import cases
 from .contour import MOST_PLACES, Line, delta_on_line
 from .divergences import delta_of_one, pure_loss
@@ -185,7 +186,7 @@ class RenyiFilter(Renyi):
     name = "renyi-filter"
     theorem = "Renyi filter (Feldman, Zrnic 2021) and Asoodeh et al. 2021, Theorem 3"
     assumed: Mapping[str, str] = {
-        "parameters of later releases": "chosen from earlier ones; before the run the order and (epsilon, delta) were "
+        LATER_PARAMETERS: "chosen from earlier ones; before the run the order and (epsilon, delta) were "
         "fixed, and each release was paid at that order before it was drawn"
     }
 

@@ -61,7 +61,6 @@ from .factors import (
     Lattice,
 )
 from .finite import MOST_CELLS, laplace, pure
-from .selection import OF_SELECTION
 from .strata import BY_STRATA, OF_EACH, STRATA, Layer, hold_strata, layers, strata_assumed
 from .strategies import BY_STRATEGY, Moved, hold_correlated, moved, strategy_assumed, strategy_shape
 
@@ -433,8 +432,6 @@ def _hold_assumptions(
         needed[f"{place}releases"] = f"{part['steps']}, {way}"
         rounded = max((layer.part["rounding"] for layer in each), key=Fraction)
         needed |= cost_assumed(rounded, f"{place}relative rounding of probability and weight")
-    if any(item["name"] in OF_SELECTION and item["name"] not in needed for item in body["assumptions"]):
-        raise Refused("what one run costs says nothing about the best of several")
     needed |= _unit_assumed(body["claim"])
     needed |= domain_assumed(body["claim"]["domain"]) | cost_assumed(body["released_cost"])
     needed |= released_assumed(

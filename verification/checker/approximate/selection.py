@@ -30,14 +30,10 @@ from .. import shapes
 from ..budget import Budget
 from ..intervals import NOTHING, ONE, ZERO, Arithmetic, Interval, Mpf, at_most, magnitude, rational_of
 from ..verdict import Refused
+from ..vocabulary import OF_SELECTION
 from .factors import DIRECTIONS, Factor
 from .methods import METHODS, Method
 
-OF_SELECTION: Final = (
-    "how often the run is repeated is drawn apart from everything, and not told",
-    "the score of an output",
-)
-"""What is assumed where the best of several runs is told, and nowhere else."""
 _ARITHMETIC: Final = Arithmetic(192)
 _ONE: Final = Interval(ONE, ONE)
 _LAW: Final = 1_000_000
