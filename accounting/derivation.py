@@ -15,6 +15,7 @@ from typing import final
 from attrs import field, frozen
 
 from .display import EXACT_UP_TO, shorten
+from .errors import InvalidValue
 
 
 class Evidence(Enum):
@@ -55,6 +56,8 @@ INDEPENDENT_CONTRIBUTIONS = Assumption(
 how many rows there are."""
 NUMBER_OF_RECORDS = "number of records"
 """Names the assumption of how many records there are; under add/remove one of them may be missing, and no more."""
+LEAST_NUMBER_OF_RECORDS, LARGEST_NUMBER_OF_RECORDS = "least number of records", "largest number of records"
+"""Name the assumptions of how many there are at least, and at most."""
 
 SEEDED_COINS = Assumption("seeded coins", "for experiments: whoever knows the seed can undo the noise")
 """The mark of a release that protects nobody; what rests on it has no certificate."""
@@ -69,6 +72,55 @@ STRATA_STAY = Assumption(
     "labels and bounds are public and fixed beforehand; a record replaced or zeroed out stays in its stratum",
 )
 """What rates of public strata assume."""
+
+
+@final
+@frozen
+class RecordCount:
+    """How many records there may be, by what is assumed.
+
+    Attributes:
+        least: how many at least.
+        most: how many at most; None for any number.
+    """
+
+    least: int = 0
+    most: int | None = None
+
+    @classmethod
+    def assumed(cls, assumption: Assumption) -> RecordCount:
+        """What an assumption says of it, whoever's it is; most say nothing."""
+        name = assumption.name.rpartition(": ")[2]
+        if name not in _OF_SIZES or not assumption.value.isdecimal():
+            return ANY_COUNT
+        count = int(assumption.value)
+        return cls(
+            0 if name == LARGEST_NUMBER_OF_RECORDS else count, None if name == LEAST_NUMBER_OF_RECORDS else count
+        )
+
+    @classmethod
+    def common(cls, counts: Iterable[RecordCount]) -> RecordCount:
+        """What holds of data of which each of these does.
+
+        Raises:
+            InvalidValue: where there are none, so that whatever rests on all of them would say nothing.
+        """
+        least, most = 0, None
+        for count in counts:
+            least = max(least, count.least)
+            most = count.most if most is None else most if count.most is None else min(most, count.most)
+            if most is not None and least > most:
+                raise InvalidValue(
+                    NUMBER_OF_RECORDS,
+                    f"at least {least} by one release, and at most {most} by another",
+                    "one number, of which every release of the same data speaks",
+                    "State the same data_size in all of them",
+                )
+        return cls(least, most)
+
+
+_OF_SIZES = (NUMBER_OF_RECORDS, LEAST_NUMBER_OF_RECORDS, LARGEST_NUMBER_OF_RECORDS)
+ANY_COUNT = RecordCount()
 
 
 class Derivation(ABC):
@@ -98,6 +150,11 @@ class Derivation(ABC):
 
     @property
     @abstractmethod
+    def records(self) -> RecordCount:
+        """How many records there may be, by all assumptions."""
+
+    @property
+    @abstractmethod
     def counted_by(self) -> object:
         """The account beside which alone this step holds, as it has counted what it states; None for all others."""
 
@@ -124,6 +181,7 @@ class Derivation(ABC):
             self.theorem,
             tuple(premise.about(whose) for premise in self.premises),
             tuple(Assumption(f"{whose}: {assumed.name}", assumed.value) for assumed in self.own_assumptions),
+            self.records,
             _Counter(self.counted_by),
         )
 
@@ -155,6 +213,7 @@ class _Derived(Derivation):
     _theorem: Theorem
     _premises: tuple[Derivation, ...]
     _own_assumptions: tuple[Assumption, ...]
+    _records: RecordCount = field(eq=False, repr=False)
     _counter: _Counter = field(factory=_Counter, eq=False, repr=False)
 
     @property
@@ -168,6 +227,10 @@ class _Derived(Derivation):
     @property
     def own_assumptions(self) -> tuple[Assumption, ...]:
         return self._own_assumptions
+
+    @property
+    def records(self) -> RecordCount:
+        return self._records
 
     @property
     def counted_by(self) -> object:
@@ -191,8 +254,14 @@ class Theorem:
         return f"{self.source} {self.statement}"
 
     def conclude(self, premises: Iterable[Derivation] = (), assumptions: Iterable[Assumption] = ()) -> Derivation:
-        """The derivation that applies this theorem to `premises`."""
-        return _Derived(self, tuple(premises), tuple(assumptions))
+        """The derivation that applies this theorem to `premises`.
+
+        Raises:
+            InvalidValue: where no data have as many records as all of them assume.
+        """
+        below, own = tuple(premises), tuple(assumptions)
+        known = [premise.records for premise in below] + [RecordCount.assumed(one) for one in own]
+        return _Derived(self, below, own, RecordCount.common(known))
 
 
 _WHATEVER_IS_PAID = set[Theorem]()
@@ -218,4 +287,4 @@ def chosen_in(account: object, counted: Assumption) -> Derivation:
         account: what has counted the releases; by whom costs that rest on this may be paid, and by nobody else.
         counted: under which budget or plan.
     """
-    return _Derived(CHOSEN, (), (counted,), _Counter(account))
+    return _Derived(CHOSEN, (), (counted,), ANY_COUNT, _Counter(account))

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar, final
 
 from attrs import frozen
 
-from ..derivation import Assumption, Derivation, Theorem, whatever_is_paid
+from ..derivation import ANY_COUNT, Assumption, Derivation, RecordCount, Theorem, whatever_is_paid
 from ..display import Displayed
 from ..enclosures import Truth
 from ..errors import InvalidType, InvalidValue
@@ -135,6 +135,7 @@ class Filter(SpendingState, ABC, Generic[B, R, U]):
         self.domain = domain
         self._sums = self.start
         self._premises: dict[Derivation, None] = {}
+        self._records = ANY_COUNT
 
     # What each notion says
 
@@ -175,6 +176,7 @@ class Filter(SpendingState, ABC, Generic[B, R, U]):
         """
         self._require_countable(cost)
         with self._own():
+            RecordCount.common([self._records, cost.derivation.records])
             return self.exceeded(self._sums, cost)
 
     def exceeded(self, sums: Sums, cost: Guarantee[B, R, U]) -> Truth:
@@ -191,10 +193,11 @@ class Filter(SpendingState, ABC, Generic[B, R, U]):
         """
         self._require_countable(cost)
         with self._own():
+            records = RecordCount.common([self._records, cost.derivation.records])
             sums = self.after(self._sums, cost)
             spent = Spent(sums.number, cost, self._bound(sums.totals))
             with self._changing():
-                self._sums = sums
+                self._sums, self._records = sums, records
                 self._premises[cost.derivation] = None
             return spent
 
@@ -267,6 +270,7 @@ class Filter(SpendingState, ABC, Generic[B, R, U]):
         made = Filter.from_rule(rule)
         made._sums = made.read_sums(sums)
         made._premises = dict.fromkeys(states.premises_from_json(premises))
+        made._records = RecordCount.common(premise.records for premise in made._premises)
         require_written("state", state, made.state())
         return made
 

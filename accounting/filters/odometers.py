@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar, final
 
 from attrs import frozen
 
-from ..derivation import Assumption, Derivation, Theorem
+from ..derivation import ANY_COUNT, Assumption, Derivation, RecordCount, Theorem
 from ..display import Displayed
 from ..enclosures import Enclosure
 from ..errors import InvalidValue
@@ -74,16 +74,19 @@ class _Account(SpendingState, Generic[R, U]):
         self._number = 0
         self._totals = [Enclosure.of(0, precision=PRECISION)] * size
         self._premises: dict[Derivation, None] = {}
+        self._records = ANY_COUNT
 
     def check(self, cost: Guarantee[Any, R, U], kind: type[Any]) -> None:
         require_cost(cost, kind, (self.relation, self.unit), self.domain)
         refuse_counted_elsewhere("cost", cost)
+        RecordCount.common([self._records, cost.derivation.records])
 
     def add(self, amounts: Sequence[Enclosure], premises: Sequence[Derivation]) -> None:
         with self._own():
+            records = RecordCount.common([self._records, *(premise.records for premise in premises)])
             totals = [total + amount for total, amount in zip(self._totals, amounts, strict=True)]
             with self._changing():
-                self._totals = totals
+                self._totals, self._records = totals, records
                 self._number += 1
                 self._premises.update(dict.fromkeys(premises))
 

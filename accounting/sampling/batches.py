@@ -17,7 +17,13 @@ from typing import Any, final
 import numpy as np
 from attrs import field, frozen
 
-from ..derivation import NUMBER_OF_RECORDS, Assumption, Derivation
+from ..derivation import (
+    LARGEST_NUMBER_OF_RECORDS,
+    LEAST_NUMBER_OF_RECORDS,
+    NUMBER_OF_RECORDS,
+    Assumption,
+    Derivation,
+)
 from ..enclosures import Enclosure
 from ..enclosures.arguments import whole
 from ..enclosures.binomials import binomial_tail
@@ -266,7 +272,7 @@ class TruncatedPoisson(Batches):
     @property
     def assumptions(self) -> tuple[Assumption, ...]:
         """The public number of records, or its bound."""
-        name = "largest number of records" if self.at_most else NUMBER_OF_RECORDS
+        name = LARGEST_NUMBER_OF_RECORDS if self.at_most else NUMBER_OF_RECORDS
         return (Assumption(name, str(self.data_size)),)
 
     @property
@@ -377,7 +383,7 @@ class ShuffledAnswers(Batches):
     @property
     def assumptions(self) -> tuple[Assumption, ...]:
         """The least number of records."""
-        return (Assumption("least number of records", str(self.users)),)
+        return (Assumption(LEAST_NUMBER_OF_RECORDS, str(self.users)),)
 
     def pair(self, base: Pair, relation: Relation) -> Pair | None:
         """The pair of the answer among its clones; several answers in one order are one of any randomiser."""

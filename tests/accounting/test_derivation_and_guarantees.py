@@ -10,7 +10,15 @@ from attrs import frozen
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certdp.accounting.derivation import CHOSEN, EX_POST, NUMBER_OF_RECORDS, Assumption, Derivation, Theorem
+from certdp.accounting.derivation import (
+    ANY_COUNT,
+    CHOSEN,
+    EX_POST,
+    NUMBER_OF_RECORDS,
+    Assumption,
+    Derivation,
+    Theorem,
+)
 from certdp.accounting.enclosures import Enclosure, Truth
 from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.accounting.guarantees import Guarantee, compose, for_groups
@@ -189,3 +197,34 @@ def test_what_rests_on_values_as_they_came_out_is_told() -> None:
         marked = Theorem("test", "another").conclude([WHY, mark.conclude([WHY])])
         assert marked.rests_on(mark)
         assert not WHY.rests_on(mark)
+
+
+SIZES = ("number of records", "least number of records", "largest number of records", "part 2: number of records")
+
+
+def sized(name: str, count: int) -> Derivation:
+    return Theorem("test", "sized").conclude(assumptions=[Assumption(name, str(count))])
+
+
+@given(stated=st.lists(st.tuples(st.sampled_from(SIZES), st.integers(0, 6)), max_size=5))
+def test_nothing_is_concluded_from_releases_of_which_no_data_set_has_as_many_records(
+    stated: list[tuple[str, int]],
+) -> None:
+    def admits(size: int, name: str, count: int) -> bool:
+        return {"least": size >= count, "large": size <= count}.get(name[:5], size == count)
+
+    premises = [sized(*one) for one in stated]
+    possible = [size for size in range(8) if all(admits(size, *one) for one in stated)]
+    if possible:
+        found = Theorem("test", "all").conclude(premises).about("mechanism").records
+        assert found.least == possible[0]
+        assert found.most == (None if possible[-1] == 7 else possible[-1])
+        assert Theorem("test", "all").conclude(assumptions=[one.assumptions[0] for one in premises]).records == found
+    else:
+        with pytest.raises(InvalidValue, match="one number, of which every release"):
+            Theorem("test", "all").conclude(premises)
+
+
+def test_what_is_no_number_of_records_says_nothing_of_it() -> None:
+    for one in (Assumption("number of records", "about a million"), Assumption("number of users", "3")):
+        assert Theorem("test", "sized").conclude(assumptions=[one]).records == ANY_COUNT

@@ -20,7 +20,14 @@ from ...accounting.accountants import RENYI, Finding, WorstPairs
 from ...accounting.accountants.rounded_normal import LOG_SHARE
 from ...accounting.accountants.worst_pairs import largest, pure
 from ...accounting.conversions.renyi_search import choose_ratio
-from ...accounting.derivation import NUMBER_OF_RECORDS, REAL_VALUED_NOISE, STRATA_STAY, Assumption
+from ...accounting.derivation import (
+    LARGEST_NUMBER_OF_RECORDS,
+    LEAST_NUMBER_OF_RECORDS,
+    NUMBER_OF_RECORDS,
+    REAL_VALUED_NOISE,
+    STRATA_STAY,
+    Assumption,
+)
 from ...accounting.display import Displayed
 from ...accounting.enclosures import Enclosure
 from ...accounting.errors import InvalidValue
@@ -275,7 +282,7 @@ class StatedBatches:
     @property
     def size_name(self) -> str:
         """As what the number of records is assumed."""
-        return "largest number of records" if self.bounded else NUMBER_OF_RECORDS
+        return LARGEST_NUMBER_OF_RECORDS if self.bounded else NUMBER_OF_RECORDS
 
     def as_json(self) -> Json:
         """Return the scheme as a certificate holds it."""
@@ -330,7 +337,7 @@ class StatedAnswers:
     def assumed(self) -> tuple[tuple[str, str], ...]:
         """What is assumed of the records and their answers."""
         clones = ratio_text(self.clones)
-        return ("least number of records", str(self.users)), ("least share of answers that are clones", clones)
+        return (LEAST_NUMBER_OF_RECORDS, str(self.users)), ("least share of answers that are clones", clones)
 
 
 @final

@@ -35,6 +35,8 @@ class Claim:
     theorem: str
     guarantee: str
     unit: str
+    whom: str
+    """For whom it speaks: one of that unit, or a group of several; of users with their number of records."""
     relation: str
     audience: str
     epsilon: tuple[float | None, float] | None

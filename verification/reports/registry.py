@@ -123,7 +123,7 @@ def record_of(stated: Statement, deployment: Deployment) -> Mapping[str, Any]:
         },
         "dp_variant": {"variant_name": stated.variant.value},
         "privacy_loss": {
-            "privacy_unit": claim.unit,
+            "privacy_unit": claim.whom,
             "privacy_unit_details": f"Of neighbouring data sets: {stated.change}. Over {claim.domain}.",
             "privacy_parameters": parameters,
             "privacy_parameters_details": f"Upper ends{stated.assuming}: {claim.guarantee}, by {claim.theorem}.",

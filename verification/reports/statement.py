@@ -15,15 +15,16 @@ from typing import final
 from attrs import frozen
 
 from ...accounting.errors import InvalidValue
-from ...accounting.relations import ADD_REMOVE, REPLACE
+from ...accounting.relations import ADD_REMOVE, REPLACE, ZERO_OUT
 from ..checker import Claim, Outcome, Verdict, check
 from ..checker.intervals import upper_float
 from ..checker.statement import exactly, in_decimals
 
 _PUBLIC = "public"
 _CHANGES = {
-    ADD_REMOVE.name: "they differ in one {unit}, which is in one of them",
-    REPLACE.name: "they differ in one {unit}, which is another in each",
+    ADD_REMOVE.name: "they differ in one {whom}, which is in one of them",
+    REPLACE.name: "they differ in one {whom}, which is another in each",
+    ZERO_OUT.name: "they differ in one {whom}, which counts as nothing in one of them",
 }
 NOT_SAID = (
     ("trust model", "who sees the data before the mechanism, and who is trusted with them"),
@@ -90,7 +91,7 @@ class Statement:
     @property
     def change(self) -> str:
         """What is different between neighbouring data sets."""
-        return _CHANGES[self.claim.relation].format(unit=self.claim.unit)
+        return _CHANGES[self.claim.relation].format(whom=self.claim.whom)
 
 
 def statement_of(certificate: bytes) -> Statement:
@@ -155,7 +156,7 @@ def _parameters(stated: Statement) -> Iterator[tuple[str, str]]:
     yield "variant", stated.variant.value
     for name, end in claim.parameters:
         yield name, _end(name, end)
-    yield "unit of privacy", claim.unit
+    yield "unit of privacy", claim.whom
     yield "neighbouring data sets", stated.change
     yield "over", str(claim.domain)
 

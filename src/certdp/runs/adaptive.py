@@ -14,7 +14,7 @@ from attrs import evolve
 from numpy.typing import ArrayLike
 
 from ..accounting.accountants import BEST, Accountant
-from ..accounting.derivation import Assumption, Derivation, Theorem, chosen_in, whatever_is_paid
+from ..accounting.derivation import Assumption, Derivation, RecordCount, Theorem, chosen_in, whatever_is_paid
 from ..accounting.enclosures import Enclosure, Truth
 from ..accounting.errors import InvalidType, InvalidValue
 from ..accounting.filters import Filter, Spent
@@ -328,6 +328,7 @@ class DominatedRun(SpendingState):
         if step.domain not in (None, self.plan.domain):
             raise InvalidValue("step.domain", step.domain, f"{self.plan.domain}, as in the plan")
         require_same("step", (step.relation, step.unit), (self.plan.relation, self.plan.unit), "in the plan")
+        RecordCount.common([self.plan.derivation.records, step.derivation.records])
         of_plan = self.plan.payments
         for payment in step.payments:
             if payment not in of_plan and payment.account is not self:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from ..accounting.accountants import WorstPairs
 from ..accounting.accountants.composed_runs import composed
-from ..accounting.derivation import Assumption, Derivation, Theorem
+from ..accounting.derivation import Assumption, Derivation, RecordCount, Theorem
 from ..accounting.display import EXACT_UP_TO, shorten
 from ..accounting.errors import InvalidType, InvalidValue
 from ..accounting.pairs import Pair, compose_pairs
@@ -94,6 +94,7 @@ class Plan(Run[U]):
                     f"{known}, as before",
                     "One plan is about the records of one public domain: declare one that holds for all parts",
                 )
+        RecordCount.common(part.derivation.records for part in self.parts)
         refuse_chosen("parts", self.payments)
 
     @property

@@ -32,6 +32,7 @@ CLAIM = Claim(
     theorem="none",
     guarantee="none",
     unit="record",
+    whom="record",
     relation="add-remove",
     audience="public",
     epsilon=(None, 0.5),

@@ -19,6 +19,7 @@ def test_what_is_claimed_and_released_is_told() -> None:
         theorem="a theorem",
         guarantee="a guarantee",
         unit="record",
+        whom="record",
         relation="add-remove",
         audience="public",
         epsilon=(None, 0.5),

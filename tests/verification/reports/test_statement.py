@@ -16,6 +16,7 @@ from attrs import evolve, fields
 import certdp
 from certdp import (
     Delta,
+    Full,
     GaussianSum,
     Importance,
     LaplaceSum,
@@ -28,6 +29,7 @@ from certdp import (
     SampledRun,
 )
 from certdp.accounting.errors import InvalidType, InvalidValue
+from certdp.accounting.relations import RELATIONS, Change
 from certdp.durable.files import digest_of
 from certdp.verification.checker import check
 from certdp.verification.reports.registry import (
@@ -65,6 +67,7 @@ PURE = SampledRun(
     sampler=Importance(rate=Public("0.3"), norm=Public(1)),
     domain=NormBall(norm=Norm.L1, radius=Public(5)),
 )
+BALL = NormBall(norm=Norm.L2, radius=Public(1))
 TRAINING = SampledRun(
     mechanism=GaussianSum(noise_multiplier=Public(2)),
     sampler=Poisson(rate=Public("0.01")),
@@ -79,6 +82,17 @@ def certificates() -> dict[str, bytes]:
         "approximate": certdp.certificate(TRAINING, TRAINING.epsilon(Delta("1e-6"))).content,
         "keys": PrivateWeightedSampling.within(epsilon=1, delta="1e-3").certificate(),
     }
+
+
+@pytest.mark.parametrize("group", [1, 3])
+@pytest.mark.parametrize("relation", RELATIONS.values(), ids=RELATIONS)
+def test_every_change_of_the_data_is_told_of_whom_it_is(relation: Change, group: int) -> None:
+    run = SampledRun(mechanism=GaussianSum(scale=Public(5)), sampler=Full(), domain=BALL, relation=relation)
+    stated = statement_of(certdp.certificate(run, run.epsilon(Delta("1e-5")), group=group).content)
+    whom = "record" if group == 1 else "group of at most 3 records"
+    assert stated.change.startswith(f"they differ in one {whom}, which ")
+    assert f"unit of privacy: {whom}\n" in as_text(stated)
+    assert record_of(stated, DEPLOYMENT)["deployment"]["privacy_loss"]["privacy_unit"] == whom
 
 
 @pytest.mark.parametrize("name", ["pure", "approximate", "keys"])

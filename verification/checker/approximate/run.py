@@ -432,6 +432,7 @@ def _hold_assumptions(
         needed[f"{place}releases"] = f"{part['steps']}, {way}"
         rounded = max((layer.part["rounding"] for layer in each), key=Fraction)
         needed |= cost_assumed(rounded, f"{place}relative rounding of probability and weight")
+    _hold_sizes(body["parts"])
     needed |= _unit_assumed(body["claim"])
     needed |= domain_assumed(body["claim"]["domain"]) | cost_assumed(body["released_cost"])
     needed |= released_assumed(
@@ -478,6 +479,20 @@ def _size_assumed(batches: dict[str, Any] | None, place: str) -> dict[str, str]:
         return {}
     name = "largest number of records" if batches.get("bounded") else "number of records"
     return {f"{place}{name}": str(batches["data_size"])}
+
+
+def _hold_sizes(parts: Sequence[dict[str, Any]]) -> None:
+    """Hold what the parts assume of the number of records against one another: some data must be as all say."""
+    least, most = [0], []
+    for part in parts:
+        batches, shuffled = part.get("batches"), part.get("shuffled")
+        if batches is not None and batches["data_size"] is not None:
+            most.append(batches["data_size"])
+            least.append(0 if batches.get("bounded") else batches["data_size"])
+        if shuffled is not None:
+            least.append(shuffled["users"])
+    if most and max(least) > min(most):
+        raise Refused(f"no data have at least {max(least)} records and at most {min(most)}, as the parts assume")
 
 
 def _unit_assumed(claim: dict[str, Any]) -> dict[str, str]:
