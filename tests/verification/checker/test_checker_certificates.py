@@ -159,7 +159,7 @@ def build(
         {"name": "sampler.scale", "value": "2"},
         {"name": "norm", "value": p},
         {"name": "radius", "value": radius},
-        {"name": "dimension", "value": str(dimension)},
+        *([] if dimension is None else [{"name": "dimension", "value": str(dimension)}]),
     ]
     if Fraction(eta):
         assumptions.append(assumed("relative rounding of probability and weight", eta))

@@ -78,7 +78,7 @@ def build(
         where = "at weight 1" if together == 1 else f"in {together} releases at weight 1"
         assumptions["records"] = f"those that lose at most {Fraction(target) / samples} {where}"
     else:
-        assumptions |= {"norm": p, "radius": radius, "dimension": str(dimension)}
+        assumptions |= {"norm": p, "radius": radius} | ({} if dimension is None else {"dimension": str(dimension)})
     if cost != "0":
         assumptions["released cost"] = cost
         name, value = ("mechanism.scale", "2") if radius is None else ("domain.radius", radius)
