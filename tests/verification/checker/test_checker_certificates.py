@@ -377,9 +377,10 @@ def test_a_supremum_of_one_point_holds() -> None:
 
 
 def test_a_profile_without_a_domain_holds() -> None:
-    body = with_change(RICH, lambda body: body["claim"].update(supremum=None))
-    verdict = check(seal(body))
-    assert verdict.outcome is Outcome.HOLDS_ASSUMING_PROFILE
+    told_of = with_change(RICH, lambda body: body["claim"].update(supremum=None))
+    assert "name that proofs use" in check(seal(told_of)).reason
+    verdict = check(seal(drop_domain(RICH)))
+    assert verdict.outcome is Outcome.HOLDS_ASSUMING_PROFILE, verdict.reason
     assert verdict.claim is not None
     assert verdict.claim.epsilon is None
     assert verdict.claim.domain is None
@@ -387,7 +388,12 @@ def test_a_profile_without_a_domain_holds() -> None:
 
 
 def drop_domain(body: Body) -> Body:
-    return with_change(body, lambda body: body["claim"].update(supremum=None))
+    def without(body: Body) -> None:
+        body["claim"]["supremum"] = None
+        of_domain = {"norm", "radius", "dimension"}
+        body["assumptions"] = [item for item in body["assumptions"] if item["name"] not in of_domain]
+
+    return with_change(body, without)
 
 
 def test_an_assumed_profile_is_a_verdict_of_its_own() -> None:

@@ -226,8 +226,11 @@ def test_evidence_is_never_a_proof(role: str, evidence: str) -> None:
     """Whatever an author states: what is not one of certdp's formulas is assumed."""
     for body in kinds():
         holder, place = (body["parts"][0], "part 1: ") if "parts" in body else (body, "")
+        (told,) = (
+            one for one in body["assumptions"] if one["name"] == f"{place}evidence of {role} {holder[role]['name']}"
+        )
+        told.update(name=f"{place}evidence of {role} theirs", value=evidence)
         holder[role].update(name="theirs", distribution="acme", evidence=evidence)
-        body["assumptions"].append({"name": f"{place}evidence of {role} theirs", "value": evidence})
         verdict = check(seal(body))
         assert verdict.outcome is Outcome.HOLDS_ASSUMING_PROFILE, verdict.reason
         assert f"{role} 'theirs' is of distribution 'acme'" in verdict.reason
