@@ -1347,9 +1347,10 @@ def altered_plugins(certificate: str, /, evidence: str = "proved", **changes: st
     for number, _ in enumerate(plugins(genuine)):
         body = copy.deepcopy(genuine)
         place, role, plugin = list(plugins(body))[number]
+        before = f"{place}evidence of {role} {plugin['name']}"
         plugin.update(changes, evidence=evidence)
         told = f"{place}evidence of {role} {plugin['name']}"
-        others = [item for item in body["assumptions"] if item["name"] != told]
+        others = [item for item in body["assumptions"] if item["name"] != before]
         body["assumptions"] = [*others, {"name": told, "value": evidence}]
         yield role, body
 
@@ -1412,7 +1413,8 @@ def test_a_loss_divided_by_a_hundred_is_nobodys_laplace_sum(distribution: str) -
     body["assumptions"] = [item for item in body["assumptions"] if item["name"] != "real-valued noise"]
     assert not check(seal(body)).accepted
     body["mechanism"].update(name="theirs", distribution="acme")
-    body["assumptions"].append({"name": "evidence of mechanism theirs", "value": "proved"})
+    (told,) = (item for item in body["assumptions"] if item["name"] == "evidence of mechanism laplace-sum")
+    told["name"] = "evidence of mechanism theirs"
     verdict = check(seal(body))
     assert verdict.accepted
     assert "mechanism 'theirs' is of distribution 'acme', not of certdp" in verdict.reason
