@@ -132,7 +132,6 @@ NO_BUDGET = {
         "src.certdp.experiments.training_runs.Ledger",
         "src.certdp.durable.files._Draft",
         "src.certdp.interoperation.dp_events._Reader",
-        "src.certdp.weighted_sampling.count_tables._Ended",
         "src.certdp.weighted_sampling.keys.Distinct",
         "src.certdp.weighted_sampling.report.BandTally",
     },

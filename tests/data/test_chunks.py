@@ -130,7 +130,7 @@ def test_number_types(tmp_path: Path, kind: str, rows: int | None) -> None:
 def test_shapes_are_known_where_that_is_cheap(put: Put) -> None:
     with open_records(put(MATRIX)) as records:
         assert records.columns == 4
-        assert records.shape == (None if "csv" in str(records.files) else 23, 4)
+        assert records.shape == (None if ".csv" in records.files[0].name else 23, 4)
 
 
 @pytest.mark.parametrize("rows", CHUNKS)
@@ -181,15 +181,17 @@ class TestLines:
         for text, value in (
             ("a,b\n1,2\n\n3,4\n5\n", "1 cells in line 5"),
             ("a,b\n1,2\n3,4\n5,6,7\n", "3 cells in line 4"),
-            ('"a\nb",c\n1,2\n3,4\n5,red\n', "text in line 5, column 2"),
+            ('"a",c\n1,2\n\n3,4\n5,red\n', "text in line 5, column 2"),
+            ('a,b\n1,2\n"3,4\n5,6\n', "a quoted cell that does not end"),
+            ("a,b\n1,2\n3,4\r5,6\n", "a carriage return before the end in line 3"),
             ("a,b\n1,2\n3,4\n9007199254740993,1\n", "an integer beyond 2^53 in line 4, column 1"),
         ):
             assert value in fault(lines(text), rows).formatted_value
 
     @pytest.mark.parametrize("rows", [1, 2, 3, None])
-    @pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])
+    @pytest.mark.parametrize("ends", ["\n", "\r\n"])
     def test_empty_lines_and_quotes(self, lines: Lines, rows: int | None, ends: str) -> None:
-        text = 'a,b\n\n\n\n1,2\n\n"3","4\n"\n\n\n"5\n\n",6'.replace("\n", ends)
+        text = 'a,b\n\n\n\n1,2\n\n"3","4"\n\n\n"5",6'.replace("\n", ends)
         assert joined(lines(text), rows).tolist() == [[1, 2], [3, 4], [5, 6]]
 
     def test_nothing_but_empty_lines(self, lines: Lines) -> None:

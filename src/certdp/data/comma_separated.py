@@ -1,8 +1,7 @@
-"""CSV files: a header line, then one record per line."""
+"""CSV files: a header line, then one record per line, which is read by itself: no cell holds a newline."""
 
 from __future__ import annotations
 
-import csv
 import io
 import re
 from collections.abc import Iterator, Sequence
@@ -15,6 +14,7 @@ from attrs import frozen
 from ..accounting.bulk.exact_floats import LARGEST_INTEGER
 from ..accounting.exact import Floats
 from ..accounting.private import InvalidData, Private
+from .lines import COMMAS, NO_ROW
 from .reading import Reading
 from .streams import Stream
 from .tables import Table, turned
@@ -24,8 +24,8 @@ _WHOLE = re.compile(r"[+-]?[0-9]+")
 
 def comma_separated(stream: Stream, how: Reading) -> Table:
     """Return the numbers of a CSV file as a table."""
-    text = stream.stack.enter_context(io.TextIOWrapper(stream.bytes, encoding="utf-8-sig", newline=""))
-    header, _ = _header(text)
+    text = stream.stack.enter_context(io.TextIOWrapper(stream.bytes, encoding="utf-8-sig", newline="\n"))
+    header = COMMAS.first(text.readline())
     if all(_is_number(cell) for cell in header):
         place = "a first line of numbers" if header else "an empty first line"
         remedy = "Add one with the columns' names"
@@ -62,15 +62,16 @@ class _CommaSeparated(Table):
     def blocks(self, rows: int) -> Iterator[Floats]:
         """So many lines at a time; empty ones do not count as records."""
         self.text.seek(0)
-        _, first = _header(self.text)
+        self.text.readline()
+        first = 2
         while block := list(islice(self.text, rows)):
-            while _cut_in_quotes(block) and (rest := next(self.text, None)) is not None:
-                block.append(rest)
             if any(line.strip("\r\n") for line in block):
-                yield self._numbers(block, first + 1)
+                yield self._numbers(block, first)
             first += len(block)
 
     def _numbers(self, block: list[str], first: int) -> Floats:
+        if not COMMAS.are_rows("".join(block).encode()):
+            self._refuse_faults(block, first)
         try:
             chosen = None if self._all else self.chosen
             matrix = np.loadtxt(block, delimiter=",", ndmin=2, comments=None, quotechar='"', usecols=chosen)
@@ -90,7 +91,7 @@ class _CommaSeparated(Table):
     def _of_one_width(self, block: list[str]) -> bool:
         cells = (line.count(",") + 1 for line in block if line.strip("\r\n"))
         if any('"' in line for line in block):
-            cells = (len(row) for row in csv.reader(block) if row)
+            cells = (len(row) for row in COMMAS.rows("".join(block)) if row)
         return all(number == len(self.header) for number in cells)
 
     def _refuse_faults(self, block: list[str], first: int) -> None:
@@ -107,25 +108,15 @@ class _CommaSeparated(Table):
             )
 
 
-def _header(lines: Iterator[str]) -> tuple[list[str], int]:
-    """The names of the columns, and how many lines they take."""
-    rows = csv.reader(lines)
-    return next(rows, []), rows.line_num
-
-
-def _cut_in_quotes(block: list[str]) -> bool:
-    """Whether the last line ends within a quoted cell."""
-    return sum(line.count('"') for line in block) % 2 == 1
-
-
 def _faults(columns: int, chosen: list[int], block: list[str], first: int) -> Iterator[tuple[str, str]]:
     """What is wrong with lines of a CSV file, of which `block` starts at line `first`: where, and what is there.
 
     Columns go by number: where a header is missing, a record stands in its place.
     """
-    rows = csv.reader(block)
-    for row in rows:
-        line = first + rows.line_num - 1
+    for line, row in enumerate(COMMAS.rows("".join(block)), first):
+        if row is None:
+            yield f"{NO_ROW} in line {line}", block[line - first]
+            continue
         if row and len(row) != columns:
             yield f"{len(row)} cells in line {line}", ",".join(row)
         for column, cell in ((place + 1, row[place]) for place in sorted(chosen) if place < len(row)):

@@ -1,13 +1,12 @@
 """The declared columns of whatever holds a table: data frames, Arrow tables, mappings, files and database cursors.
 
 What a single entry becomes depends on that entry alone: one that is no number is a missing number, one that is no
-public value belongs to no group. So nothing that is read can fail by what a person's row holds.
+public value belongs to no group. A line of a CSV file is a row by itself: one that is none, as where a quoted cell does
+not end in it, is a row of missing entries. So nothing that is read can fail by what a person's row holds.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from os import PathLike
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 from ..accounting.bulk.clusters import Integers
 from ..accounting.errors import InvalidType, InvalidValue
 from ..accounting.exact import Floats
+from ..data.lines import COMMAS, blocks_of_lines
 from ..data.parquet import parquet_file
 from ..data.streams import Stream, opened, well_formed
 from .columns import Category, Column, Declared
@@ -34,6 +34,7 @@ _KINDS = (
     "or a database cursor"
 )
 _NUMERIC = "biuf"
+_BLOCK = 1 << 16
 
 
 @runtime_checkable
@@ -87,6 +88,7 @@ def rows_of(data: Any, declared: Mapping[str, Declared], user: str | None) -> Ro
     Args:
         data: a data frame of pandas or polars, an Arrow table, a mapping of columns, a list of rows that are mappings,
             the path of a CSV or Parquet file (.csv, .csv.xz, .parquet), or a database cursor that has executed a query.
+            A line of a CSV file is a row by itself, and no cell holds a newline.
         declared: the columns by name.
         user: name of the column that says whose row it is. Rows without such an entry are nobody's, and left out.
 
@@ -157,12 +159,11 @@ def _file(path: Path, names: Sequence[str]) -> Read:
 
 
 def _csv(stream: Stream, names: Sequence[str]) -> Read:
-    with io.TextIOWrapper(stream.bytes, encoding="utf-8-sig", errors="replace", newline="") as text:
-        lines = csv.reader(text)
-        header = next(lines, [])
-        one_field = len(header) == 1 and not header[0].isidentifier()
-        _require_columns(names, header, "Fields are to be separated by commas" if one_field else "")
-        return _transposed(names, header, lines)
+    header = COMMAS.first(stream.bytes.readline().decode("utf-8-sig", "replace"))
+    one_field = len(header) == 1 and not header[0].isidentifier()
+    _require_columns(names, header, "Fields are to be separated by commas" if one_field else "")
+    blocks = (block.decode("utf-8", "replace") for block in blocks_of_lines(stream.bytes, _BLOCK))
+    return _transposed(names, header, (row or [] for block in blocks for row in COMMAS.rows(block)))
 
 
 def _parquet(stream: Stream, names: Sequence[str]) -> Read:

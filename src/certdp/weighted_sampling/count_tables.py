@@ -1,18 +1,16 @@
 """Files of keys and counts as tables, read batch by batch: TSV, CSV and Parquet.
 
-In TSV nothing is quoted: a key holds neither tabs nor line ends. In CSV a cell may be quoted, and then holds anything.
-Bytes that are not UTF-8 are kept as they are. A header is recognised where columns are named, or are named key and
-count; otherwise the first line is data.
+A line of a text is a row by itself. In TSV nothing is quoted: a key holds neither tabs nor line ends. In CSV a cell may
+be quoted, and then holds anything but a newline. Bytes that are not UTF-8 are kept as they are. A header is recognised
+where columns are named, or are named key and count; otherwise the first line is data. The layout is public: whether
+there is a header, and how many columns, which without one is what the first line that is not empty has.
 """
 
 from __future__ import annotations
 
-import csv
 import io
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any, BinaryIO, NamedTuple, final
 
 import numpy as np
@@ -20,17 +18,16 @@ from attrs import frozen
 
 from ..accounting.errors import InvalidValue
 from ..accounting.private import InvalidData, Private
+from ..data.lines import COMMAS, NO_ROW, TABS, Grammar, blocks_of_lines
 from ..data.streams import Malformed, Stream
 from .frequencies import Words, counts_of, written_counts
-from .keys import Keys, arrow, as_bytes, as_keys, as_text
+from .keys import Keys, arrow, as_keys, as_text
 
 _BLOCK = 1 << 24
-_HEAD = 1 << 20
 _ROWS = 1 << 20
 _BUFFER = 1 << 20
 _MARK = b"\xef\xbb\xbf"
 _TWO = 2
-_WIDTH = re.compile(r"CSV parse error: ((?:Row #\d+: )?Expected \d+ columns, got \d+)")
 _HEADER = "If the first line is a header, name its columns: key and count"
 
 
@@ -133,12 +130,12 @@ class Nothing(CountTable):
 
 def comma_separated(stream: Stream, columns: Columns) -> CountTable:
     """Return the rows of a CSV file as a table."""
-    return _delimited(stream, columns, ",", '"')
+    return _delimited(stream, columns, COMMAS)
 
 
 def tab_separated(stream: Stream, columns: Columns) -> CountTable:
     """Return the rows of a TSV file as a table."""
-    return _delimited(stream, columns, "\t", False)
+    return _delimited(stream, columns, TABS)
 
 
 def parquet(stream: Stream, columns: Columns) -> CountTable:
@@ -176,55 +173,37 @@ class _Parquet(CountTable):
                 first += len(batch)
 
 
-def _delimited(stream: Stream, columns: Columns, delimiter: str, quote: str | bool) -> CountTable:
-    stream.bytes.seek(0)
-    head = stream.bytes.read(_HEAD).removeprefix(_MARK)
-    first = _first_row(head, delimiter, bool(quote))
+def _delimited(stream: Stream, columns: Columns, grammar: Grammar) -> CountTable:
+    begin, end, number, line = _first_line(stream.bytes)
+    first = grammar.first(line.decode("utf-8", "surrogateescape"))
     if not first:  # empty lines, which are empty keys where keys are all there is
-        bare = columns.aggregate and not columns.named and head
-        return _Delimited(stream, delimiter, quote, 1, False, "f0", None) if bare else Nothing()
-    header = columns.named or {"key", "count"} <= set(first)
-    names = first if header else [f"f{place}" for place in range(len(first))]
-    if not header and len(first) not in ({1, 2} if columns.aggregate else {2}):
+        bare = columns.aggregate and not columns.named and number
+        return _Delimited(stream, grammar, 1, False, begin, 1, 0, None) if bare else Nothing()
+    if columns.named or {"key", "count"} <= set(first):
+        key, count = columns.among(first)
+        places = first.index(key), None if count is None else first.index(count)
+        return _Delimited(stream, grammar, len(first), True, end, number + 1, *places)
+    if len(first) not in ({1, 2} if columns.aggregate else {2}):
         raise InvalidValue(
             "data",
             f"{len(first)} columns in {stream.path} without a header that names key and count",
             "a column of keys and one of counts",
             "Name them: key and count; or count keys in single rows: aggregate",
         )
-    key, count = columns.among(names) if header else (names[0], names[1] if len(names) == _TWO else None)
-    return _Delimited(stream, delimiter, quote, len(names), header, key, count)
+    return _Delimited(stream, grammar, len(first), False, begin, 1, 0, 1 if len(first) == _TWO else None)
 
 
-def _first_row(head: bytes, delimiter: str, quoted: bool) -> list[str]:
-    """The cells of the first row that is not empty; bytes that are not UTF-8 are escaped."""
-    text = head.decode("utf-8", "surrogateescape")
-    if quoted:
-        return next((row for row in csv.reader(io.StringIO(text, newline="")) if row), [])
-    lines = (line.rstrip("\r\n") for line in io.StringIO(text, newline=""))
-    return next((line.split(delimiter) for line in lines if line), [])
-
-
-@final
-class _Ended(io.RawIOBase):
-    """A text whose last line is ended: pyarrow reads no single line that is not."""
-
-    def __init__(self, text: BinaryIO) -> None:
-        self._text = text
-        self._last = b"\n"
-
-    def readable(self) -> bool:
-        """Whether the text can be read: always."""
-        return True
-
-    def read(self, size: int = -1, /) -> bytes:
-        """Read at most so many bytes, fewer of them at the end alone."""
-        block = self._text.read(size - 1 if size > 1 else size)
-        self._last = (block or self._last)[-1:]
-        if (block and len(block) >= size - 1) or self._last in (b"\n", b"\r"):
-            return block
-        self._last = b"\n"
-        return block + b"\n"
+def _first_line(content: BinaryIO) -> tuple[int, int, int, bytes]:
+    """Where lines begin, and of the first that is not empty: where it ends, its number and what it holds."""
+    content.seek(0)
+    begin = len(_MARK) if content.read(len(_MARK)) == _MARK else 0
+    content.seek(begin)
+    end, number = begin, 0
+    for number, line in enumerate(content, 1):
+        end += len(line)
+        if line.strip(b"\r\n"):
+            return begin, end, number, line
+    return begin, end, number, b""
 
 
 @final
@@ -234,72 +213,77 @@ class _Delimited(CountTable):
 
     Attributes:
         stream: the file.
-        delimiter: between cells.
-        quote: what cells may be quoted with; False for nothing.
+        grammar: how a line is cut.
         width: number of columns.
-        header: whether the first line names them.
-        key: name of the column of keys.
-        count: name of the column of counts.
+        header: whether a line names them.
+        begin: bytes before the first row.
+        first: number of the line that it is in, from 1.
+        key: place of the column of keys.
+        count: place of the column of counts.
     """
 
     stream: Stream
-    delimiter: str
-    quote: str | bool
+    grammar: Grammar
     width: int
     header: bool
-    key: str
-    count: str | None
+    begin: int
+    first: int
+    key: int
+    count: int | None
 
     def batches(self) -> Iterator[Batch]:
         """Iterate over the rows, some megabytes at a time."""
-        from pyarrow.csv import ConvertOptions, ParseOptions, ReadOptions, open_csv
+        self.stream.bytes.seek(self.begin)
+        row, line = 0, self.first
+        for block in blocks_of_lines(self.stream.bytes, _BLOCK):
+            table = self._table(block, line)
+            keys = as_text(table["key"].combine_chunks())
+            yield Batch(keys, self._counts(table, row))
+            row += len(table)
+            line += block.count(b"\n")
 
-        with _lines_of_one_width():
-            self.stream.bytes.seek(0)
-            names = [self.key] if self.count is None else [self.key, self.count]
-            reader = open_csv(
-                _Ended(self.stream.bytes),
-                read_options=ReadOptions(
-                    use_threads=False, block_size=_BLOCK, autogenerate_column_names=not self.header
-                ),
+    def _table(self, block: bytes, first: int) -> Any:
+        from pyarrow.csv import ConvertOptions, ParseOptions, ReadOptions, read_csv
+
+        if not self.grammar.are_rows(block):
+            self._refuse_faults(block, first)
+        names = [f"f{place}" for place in range(self.width)]
+        wanted = {"key": self.key} if self.count is None else {"key": self.key, "count": self.count}
+        try:
+            table = read_csv(
+                io.BytesIO(block + b"\n" if block[-1:] != b"\n" else block),  # else it reads no single line
+                read_options=ReadOptions(use_threads=False, block_size=len(block) + 1, column_names=names),
                 parse_options=ParseOptions(
-                    delimiter=self.delimiter,
-                    quote_char=self.quote,
-                    double_quote=bool(self.quote),
-                    newlines_in_values=bool(self.quote),
+                    delimiter=self.grammar.delimiter,
+                    quote_char='"' if self.grammar.quoted else False,
+                    double_quote=self.grammar.quoted,
                     ignore_empty_lines=self.width > 1,  # else they are empty keys
                 ),
                 convert_options=ConvertOptions(
                     check_utf8=False,
-                    column_types=dict.fromkeys(names, arrow().large_binary()),
-                    include_columns=names,
+                    column_types={names[place]: arrow().large_binary() for place in wanted.values()},
+                    include_columns=[names[place] for place in wanted.values()],
                     strings_can_be_null=False,
                 ),
             )
-            first = 0
-            for batch in reader:
-                keys = as_text(batch.column(self.key))
-                yield Batch(keys, self._counts(batch, first))
-                first += len(batch)
+        except arrow().ArrowInvalid:
+            self._refuse_faults(block, first)
+            raise
+        return table.rename_columns(list(wanted))
 
-    def _counts(self, batch: Any, first: int) -> Words | None:
+    def _refuse_faults(self, block: bytes, first: int) -> None:
+        """The first fault by its line, of which nothing is told; the parser's words would quote it."""
+        for line, row in enumerate(self.grammar.rows(block.decode("latin-1")), first):
+            if row is None:
+                raise Malformed(f"There is {NO_ROW} in line {line}; keys with newlines take Parquet")
+            if len(row) not in (0, self.width):
+                raise Malformed(f"Expected {self.width} columns, got {len(row)} in line {line}")
+
+    def _counts(self, table: Any, first: int) -> Words | None:
         if self.count is None:
             return None
         remedy = "" if self.header or first else _HEADER
-        return written_counts(as_bytes(batch.column(self.count)), first=first, remedy=remedy)
-
-
-@contextmanager
-def _lines_of_one_width() -> Iterator[None]:
-    """The parser's complaint of a line's width is told without the line."""
-    try:
-        yield
-        return
-    except arrow().ArrowInvalid as error:
-        found = _WIDTH.match(str(error))
-        if found is None:
-            raise
-    raise Malformed(found[1])
+        return written_counts(table["count"].combine_chunks(), first=first, remedy=remedy)
 
 
 def ones(keys: Keys) -> Words:

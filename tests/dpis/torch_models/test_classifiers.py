@@ -11,6 +11,7 @@ import torch
 from torch import nn
 
 from certdp.accounting.errors import InvalidValue
+from certdp.accounting.private import InvalidData
 from certdp.dpis.models import ImageShape, LabelledData, Logistic, RecordModel, Relu, Tanh, TemperedSigmoid
 from certdp.dpis.optimisers import Adam, OptimiserOptions, Sgd
 from certdp.dpis.torch import (
@@ -82,8 +83,14 @@ def test_words_are_whole_numbers_up_to_the_stated_one() -> None:
     inputs, _ = records.rows(torch.tensor([1, 0]))
     assert inputs.tolist() == [[5, 2], [1, 0]]
     assert inputs.dtype == torch.int64
-    for odd in (words + 1, -words.astype(int), words + 0.25, np.where(words == 2, np.nan, words)):
-        with pytest.raises(InvalidValue, match="words"):
+    for odd, row in (
+        (words + 1, 1),
+        (-words.astype(int), 0),
+        (words + 0.25, 1),
+        (words * 0.5, 0),
+        (np.where(words == 2, np.nan, words), 1),
+    ):
+        with pytest.raises(InvalidData, match=rf"got another number in row {row}, column \d, counted from 0"):
             WordRecords(LabelledData(features=odd, labels=np.array([0, 1])), 5)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -16,6 +14,7 @@ from numpy.typing import NDArray
 from ...accounting.errors import InvalidValue
 from ...accounting.private import InvalidData, Private
 from ...data import read_records
+from ...data.lines import COMMAS
 from ...data.streams import opened, well_formed
 from ..sampling import BoolArray
 from .labelled import LabelledData
@@ -214,8 +213,7 @@ def _table(header: Callable[[Path], list[str]]) -> Callable[[Path, LabelledReadi
 
 def _csv_header(path: Path) -> list[str]:
     with ExitStack() as stack, well_formed(path, "csv"):
-        content = opened(path, stack).bytes
-        return next(csv.reader(stack.enter_context(io.TextIOWrapper(content, encoding="utf-8-sig", newline=""))), [])
+        return COMMAS.first(opened(path, stack).bytes.readline().decode("utf-8-sig"))
 
 
 def _parquet_header(path: Path) -> list[str]:

@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
-from typing import final
+from typing import Any, NoReturn, final
 
 import numpy as np
 import torch
 from attrs import field, frozen
+from numpy.typing import NDArray
 from torch import Tensor
 
 from ...accounting.errors import InvalidValue
+from ...accounting.private import InvalidData, Private
 from ..models.images import ImageShape
 from ..models.labelled import LabelledData
 
@@ -55,7 +57,8 @@ class WordRecords:
         words: words are numbered from 1 to this public number.
 
     Raises:
-        InvalidValue: for other numbers, and for data that are divided by something; a message to the data's curator.
+        InvalidValue: for data that are divided by something.
+        InvalidData: for other numbers, by the place of the first; a message to the data's curator.
     """
 
     data: LabelledData = field(repr=False)
@@ -65,13 +68,11 @@ class WordRecords:
         features = self.data.features
         if self.data.divide_by != 1:
             raise InvalidValue("divide_by", self.data.divide_by, "1 for numbers of words", "Leave it out")
-        least, most = features.min(), features.max()
-        if not (least >= 0 and most <= self.words):  # NaN is neither
-            raise InvalidValue(
-                "words", f"numbers of words from {least} to {most}", f"0 to {self.words}", "Is 0 none, 1 the first?"
-            )
-        if features.dtype.kind == "f" and not np.array_equal(features, np.floor(features)):
-            raise InvalidValue("array", "fractions", "whole numbers of words", "Name the array of words")
+        outside = ~((features >= 0) & (features <= self.words))  # NaN is
+        if outside.any():
+            _refuse("words", outside, features, f"0 to {self.words}", "Is 0 none, 1 the first?")
+        if features.dtype.kind == "f" and (fractions := features != np.floor(features)).any():
+            _refuse("array", fractions, features, "whole numbers of words", "Name the array of words")
 
     def __len__(self) -> int:
         return len(self.data)
@@ -80,3 +81,10 @@ class WordRecords:
         """Return some texts, (count, length), and their labels."""
         features, labels = self.data.rows(indices.numpy())
         return torch.from_numpy(features.astype(np.int64)), torch.from_numpy(labels.astype(np.int64))
+
+
+def _refuse(parameter: str, wrong: NDArray[np.bool_], features: NDArray[Any], admissible: str, remedy: str) -> NoReturn:
+    """Refuse the first entry that is wrong, by its place."""
+    row, column = (int(position) for position in np.argwhere(wrong)[0])
+    place = f"another number in row {row}, column {column}, counted from 0"
+    raise InvalidData(parameter, place, admissible, remedy, found=Private(features[row, column].item()))
