@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar, TypeAlias, final
@@ -14,6 +14,9 @@ from ..derivation import Theorem
 from ..enclosures import Enclosure
 from ..loss_distribution.profile import Nearness
 from ..notions import Notion
+from ..pairs import Pair
+from ..relations import Direction
+from .trade_off import DeltaLaw
 from .worst_pairs import Bounds, WorstPairs
 
 Findings: TypeAlias = "Callable[[], tuple[Finding, ...]]"
@@ -95,6 +98,10 @@ class Accountant(ABC):
     def least_delta(self, pairs: WorstPairs, epsilon: Enclosure) -> Fraction:
         """A number that the bound of `delta` is not below, where one is known sooner than the bound; 0 elsewhere."""
         return Fraction(0)
+
+    def by_direction(self, pair: Pair) -> Mapping[Direction, DeltaLaw] | None:
+        """δ(ε) of one pair in each direction, where this accountant proves it from both sides; else None."""
+        return None
 
     def along(self, nearness: Nearness) -> Accountant:
         """Who is to be asked for δ at many ε of few runs, as near as that, where it is known sooner so.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import final
 
@@ -9,6 +10,8 @@ from attrs import evolve, field, frozen
 
 from ..enclosures import Enclosure
 from ..errors import InvalidValue, OutsideDomain
+from ..pairs import Pair
+from ..relations import Direction
 from .accountant import Accountant, Finding
 from .advanced import ADVANCED
 from .basic import BASIC
@@ -17,6 +20,7 @@ from .loss_distribution import LOSS_DISTRIBUTION
 from .optimal import OPTIMAL
 from .renyi import RENYI
 from .rounded_normal import ROUNDED_NORMAL
+from .trade_off import DeltaLaw
 from .worst_pairs import Bounds, WorstPairs
 from .zero_concentrated import ZERO_CONCENTRATED
 
@@ -107,6 +111,11 @@ class BestAccountant(Accountant):
     def delta(self, pairs: WorstPairs, epsilon: Enclosure) -> Finding | None:
         """Bound δ at ε; None where nothing follows in any notion."""
         return self._best(_Question(pairs, False, epsilon), settled=True)
+
+    def by_direction(self, pair: Pair) -> Mapping[Direction, DeltaLaw] | None:
+        """What the first knows that knows the pair from both sides."""
+        found = (accountant.by_direction(pair) for accountant in self.asked)
+        return next((laws for laws in found if laws is not None), None)
 
     def _best(self, question: _Question, *, settled: bool) -> Finding | None:
         """The smallest upper end; a number beyond what one accountant can compute is left to the others.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
+from functools import partial
 from typing import final
 
 from attrs import evolve, frozen
@@ -12,8 +13,11 @@ from ..enclosures import Enclosure
 from ..errors import InvalidValue
 from ..loss_distribution.profile import Nearness
 from ..notions import APPROXIMATE
+from ..pairs import DeltaLaw as PairLaw
 from ..pairs import Pair, RandomisedResponsePair
+from ..relations import Direction
 from .accountant import Accountant, Finding
+from .trade_off import DeltaLaw
 from .worst_pairs import Bounds, Law, WorstPairs, delta_at, largest, pure
 
 _PAIRS = Theorem("law", "hockey-stick divergence of the dominating pairs")
@@ -43,6 +47,11 @@ class LossDistributionAccountant(Accountant):
     def delta(self, pairs: WorstPairs, epsilon: Enclosure) -> Finding | None:
         """Bound δ at ε; None where a pair has no law δ(ε)."""
         return self.by(pairs, delta_at(epsilon))
+
+    def by_direction(self, pair: Pair) -> Mapping[Direction, DeltaLaw] | None:
+        """δ(ε) of one pair in each direction; None where it has no such law."""
+        law = pair.delta
+        return None if law is None else {direction: partial(_in_direction, law, direction) for direction in Direction}
 
     def along(self, nearness: Nearness) -> Accountant:
         """One that composes once for several ε."""
@@ -84,7 +93,7 @@ class LossDistributionProfile(Accountant):
     def __init__(self, nearness: Nearness) -> None:
         """Begin with nothing composed."""
         self._nearness = nearness
-        self._kept: dict[Pair, list[Callable[[Enclosure], Enclosure] | None]] = {}
+        self._kept: dict[tuple[Pair, Direction], DeltaLaw | None] = {}
 
     def __reduce__(self) -> tuple[type[LossDistributionProfile], tuple[Nearness]]:
         """Pickled without what it composed."""
@@ -98,11 +107,29 @@ class LossDistributionProfile(Accountant):
         """Bound δ at ε; None where a pair has no law δ(ε)."""
         return LOSS_DISTRIBUTION.by(pairs, lambda pair: self._delta(pair, epsilon))
 
+    def by_direction(self, pair: Pair) -> Mapping[Direction, DeltaLaw] | None:
+        """δ(ε) of one pair in each direction, composed where it is asked for; None where it has no such law."""
+        if pair.delta is None:
+            return None
+        return {direction: partial(self._at, pair, direction) for direction in Direction}
+
+    def _at(self, pair: Pair, direction: Direction, epsilon: Enclosure) -> Enclosure:
+        law = self._law(pair, direction)
+        return Enclosure.between(0, 1) if law is None else law(epsilon)
+
+    def _law(self, pair: Pair, direction: Direction) -> DeltaLaw | None:
+        if (pair, direction) not in self._kept:
+            self._kept[pair, direction] = pair.profile(direction, self._nearness)
+        return self._kept[pair, direction]
+
     def _delta(self, pair: Pair, epsilon: Enclosure) -> Enclosure | None:
-        if pair not in self._kept:
-            self._kept[pair] = [pair.profile(direction, self._nearness) for direction in pair.directions]
-        found = [law(epsilon) for law in self._kept[pair] if law is not None]
-        return largest(found) if len(found) == len(self._kept[pair]) else None
+        laws = [self._law(pair, direction) for direction in pair.directions]
+        known = [law(epsilon) for law in laws if law is not None]
+        return largest(known) if len(known) == len(laws) else None
+
+
+def _in_direction(law: PairLaw, direction: Direction, epsilon: Enclosure) -> Enclosure:
+    return law(epsilon, direction)
 
 
 def _worst(pairs: WorstPairs, law: Law) -> Bounds | None:

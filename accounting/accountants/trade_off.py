@@ -7,6 +7,11 @@ convex, with D(0) = 1, and f(α) = sup_x 1 − D(x) − αx (Dong, Roth, Su 2022
 x proves a lower bound of f(α). The supremum is that of a concave function of x, which between two places stays below
 the chords through its neighbours, prolonged: that proves an upper bound.
 
+Both ends are those of f: D may be that of one direction, or of one pair of data sets, at one x and of another at
+another one. Then f has a convex hull's errors, which no test reaches. Of one direction of one pair alone, D(x) is its
+own δ for x ≥ 1, and 1 − x + x·δ(−log x) by the δ of the opposite direction below; there f(α) is what the most powerful
+test reaches (Neyman, Pearson). So the errors that some test has are bounded by such curves alone: `reached_curves`.
+
 Two risks are D at one place. The membership advantage, the most by which true positives exceed false ones, is D(1).
 Who holds one of the data sets for true with probability π and guesses as well as possible errs with probability
 min over α of πα + (1 − π)f(α) = (1 − π)(1 − D(π/(1 − π))), since D is the conjugate of the convex f; with the smaller
@@ -15,9 +20,9 @@ m of π and 1 − π that is m(1 − δ(log((1 − m)/m))), whichever of the two
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, permutations
 from typing import TypeAlias, final
 
 from attrs import evolve, field, frozen
@@ -27,6 +32,7 @@ from ..enclosures import DEFAULT_PRECISION, Enclosure
 from ..enclosures.arguments import whole
 from ..errors import InvalidValue
 from ..exact import Number, exact
+from ..relations import Direction
 
 _FACTOR_BITS = 24
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -55,17 +61,19 @@ class Place:
 @final
 @frozen(repr=False)
 class TradeOff(Displayed):
-    """A trade-off curve: decreasing, convex, its own inverse.
+    """A trade-off curve: decreasing, convex; but for that of one direction its own inverse.
 
     Attributes:
         places: D at factors that rise from 0, as far as they were asked for beforehand.
         ex_post: whether it is read at released values as they came out, and is no guarantee.
         delta: the law δ(ε) from which D at further factors is known; None where the places are all that is.
+        back: for the curve of one direction of a pair, whose law `delta` is, that of the opposite one; else None.
     """
 
     places: tuple[Place, ...]
     ex_post: bool = False
     delta: DeltaLaw | None = field(default=None, eq=False)
+    back: DeltaLaw | None = field(default=None, eq=False)
 
     def __str__(self) -> str:
         half = self.at("1/2")
@@ -79,6 +87,8 @@ class TradeOff(Displayed):
 
     def at(self, alpha: Number, *, relative_gap: Fraction = Fraction(1, 2**20), places: int = 64) -> Enclosure:
         """Enclosure of f(α): no test with first error α has a second error below its lower end.
+
+        Of a curve of one direction some test has a second error of at most the upper end; of others none may.
 
         D is asked where this α needs it: where the chords so far leave most room. At α = 0 it is wide where a loss is
         large or infinite: that is beyond every place.
@@ -104,7 +114,7 @@ class TradeOff(Displayed):
             return self
         known, asked = list(self.places), 0
         while asked < most and (factor := _next_factor(known, error, relative_gap)) is not None:
-            known, asked = sorted([*known, *_places(self.delta, max(factor, 1 / factor))], key=_factor), asked + 1
+            known, asked = sorted([*known, *_places(self.delta, self.back, factor)], key=_factor), asked + 1
         return evolve(self, places=tuple(known))
 
     def by_places(self, alpha: Number) -> Enclosure:
@@ -140,16 +150,49 @@ def bayes_risk(delta: DeltaLaw, prior: Number) -> Enclosure:
     return (1 - _at(delta, (1 - blind) / blind)) * blind
 
 
-def curve_of(delta: DeltaLaw, *, ex_post: bool = False) -> TradeOff:
-    """The trade-off curve of a law δ(ε), of which nothing is asked beforehand."""
-    return TradeOff((Place(_ZERO, _ONE, _ONE),), ex_post, delta)
+def curve_of(delta: DeltaLaw, back: DeltaLaw | None = None, *, ex_post: bool = False) -> TradeOff:
+    """The trade-off curve of a law δ(ε), of which nothing is asked beforehand; `back` as of `TradeOff`."""
+    return TradeOff((Place(_ZERO, _ONE, _ONE),), ex_post, delta, back)
 
 
-def trade_off(delta: DeltaLaw, farthest: float, *, places: int = 48) -> TradeOff:
+def reached_curves(laws: Iterable[Mapping[Direction, DeltaLaw]]) -> tuple[TradeOff, ...]:
+    """The curves of tests between the data sets of some pairs, each told from the other: of all directions.
+
+    Args:
+        laws: δ(ε) of each pair by direction.
+    """
+    return tuple(curve_of(law[one], law[other]) for law in laws for one, other in permutations(Direction))
+
+
+def true_positive_rate(
+    trade: TradeOff, reached: Iterable[TradeOff], alpha: Number, *, relative_gap: Fraction = Fraction(1, 2**20)
+) -> Enclosure:
+    """Enclosure of the largest true-positive rate of tests at a false-positive rate.
+
+    Args:
+        trade: a curve that lies below the errors of all tests.
+        reached: curves of which each is that of a test, as `reached_curves` gives them; asked until both ends are near.
+        alpha: in [0, 1], read exactly.
+        relative_gap: as of `TradeOff.at`.
+
+    Raises:
+        InvalidValue: for an α outside [0, 1].
+    """
+    upper = 1 - trade.at(alpha, relative_gap=relative_gap).lower
+    lower = _probability("alpha", alpha)  # a blind guess has it
+    for curve in reached:
+        if lower >= upper * (1 - 4 * relative_gap):  # of both searches, and room to round
+            break
+        lower = max(lower, 1 - curve.at(alpha, relative_gap=relative_gap).upper)
+    return Enclosure.between(min(lower, upper), upper, precision=DEFAULT_PRECISION)
+
+
+def trade_off(delta: DeltaLaw, farthest: float, back: DeltaLaw | None = None, *, places: int = 48) -> TradeOff:
     """The trade-off curve of a law δ(ε) on a grid, as a picture needs it: nothing more is asked of the law.
 
     Args:
         delta: the law δ(ε).
+        back: as of `TradeOff`.
         farthest: the last ε asked for, where δ is small; finite, at least 0.
         places: how many ε are asked for, at least 2.
 
@@ -162,7 +205,8 @@ def trade_off(delta: DeltaLaw, farthest: float, *, places: int = 48) -> TradeOff
     step = Enclosure.of(farthest or 1.0) / (count - 1)
     factors = dict.fromkeys(_short((step * index).exp().upper) for index in range(count))
     factors[2 * max(factors)] = None  # where a pure loss ends, D is 0 from there on
-    found = [Place(_ZERO, _ONE, _ONE), *(place for factor in factors for place in _places(delta, factor))]
+    asked = factors if back is None else sorted({*factors, *(1 / factor for factor in factors)})
+    found = [Place(_ZERO, _ONE, _ONE), *(place for factor in asked for place in _places(delta, back, factor))]
     return TradeOff(tuple(sorted(found, key=_factor)))
 
 
@@ -173,12 +217,14 @@ def _probability(parameter: str, value: Number) -> Fraction:
     return probability
 
 
-def _places(delta: DeltaLaw, factor: Fraction) -> Iterator[Place]:
-    """D at a factor of at least 1 and at its inverse, by one δ."""
-    value = _at(delta, factor)
-    yield Place(factor, value.lower, value.upper)
-    if factor > 1:
-        yield Place(1 / factor, 1 - (1 - value.lower) / factor, 1 - (1 - value.upper) / factor)
+def _places(delta: DeltaLaw, back: DeltaLaw | None, factor: Fraction) -> Iterator[Place]:
+    """D at a factor, by one δ; and at its inverse, where that is the same δ."""
+    grown = max(factor, 1 / factor)
+    value = _at(delta if back is None or factor >= 1 else back, grown)
+    if back is None or factor >= 1:
+        yield Place(grown, value.lower, value.upper)
+    if grown > 1 and (back is None or factor < 1):
+        yield Place(1 / grown, 1 - (1 - value.lower) / grown, 1 - (1 - value.upper) / grown)
 
 
 def _at(delta: DeltaLaw, factor: Fraction) -> Enclosure:

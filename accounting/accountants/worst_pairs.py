@@ -43,7 +43,7 @@ class WorstPairs:
 
     Attributes:
         bounding: every record is dominated by one of these; at least one.
-        reached: each is dominated by some record, so their losses are lower bounds.
+        reached: each is dominated by some record, so their losses are lower bounds; or an envelope of such pairs.
     """
 
     bounding: tuple[Pair, ...]

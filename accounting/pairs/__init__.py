@@ -7,6 +7,7 @@ from .density import DensityPair
 from .discrete_gaussian import GREATEST_VARIANCE, LEAST_VARIANCE, DiscreteGaussianPair, admissible_variance
 from .discrete_gaussian_vector import DiscreteGaussianVectorPair
 from .discrete_laplace import DiscreteLaplacePair
+from .envelope import Envelope
 from .finite import FinitePair
 from .gaussian import GaussianPair, SampledGaussian
 from .gaussian_group import GaussianGroup
@@ -33,6 +34,7 @@ __all__ = [
     "DiscreteGaussianPair",
     "DiscreteGaussianVectorPair",
     "DiscreteLaplacePair",
+    "Envelope",
     "FinitePair",
     "GaussianGroup",
     "GaussianPair",

@@ -94,6 +94,11 @@ class Pair:
         return False
 
     @property
+    def is_one_pair(self) -> bool:
+        """Whether tests between two laws have the rates that follow from both directions together."""
+        return True
+
+    @property
     def settled_within(self) -> Fraction:
         """How near an upper end, relatively, is to be to what is lost, that no other notion is asked for a smaller."""
         return Fraction(1, 2**20)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from statistics import NormalDist
 from typing import Any, ClassVar
@@ -32,6 +32,7 @@ from certdp import (
     risk,
 )
 from certdp.accounting.accountants import BEST, LOSS_DISTRIBUTION, RENYI
+from certdp.accounting.accountants.trade_off import curve_of
 from certdp.accounting.derivation import Theorem
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.expressions import ORDER
@@ -93,6 +94,55 @@ def test_normal_releases(mu: float) -> None:
         assert enclosure.width <= enclosure.upper / 2**20
 
 
+HALF_DRAWN = SampledRun(mechanism=GaussianSum(noise_multiplier=Public("1/2")), sampler=Poisson(rate=Public("1/2")))
+
+
+def half_drawn(alpha: float) -> float:
+    """The true-positive rate of the best test between N(0, 1)/2 + N(2, 1)/2 and N(0, 1): all accuse beyond a bound."""
+    remove = next(t for t in BOUNDS if NORMAL.cdf(-t) <= alpha)
+    add = next(t for t in BOUNDS if (NORMAL.cdf(-t) + NORMAL.cdf(-t - 2)) / 2 <= alpha)
+    return max((NORMAL.cdf(-remove) + NORMAL.cdf(2 - remove)) / 2, NORMAL.cdf(-add))
+
+
+BOUNDS = [step / 20000 for step in range(-100000, 100000)]
+
+
+@pytest.mark.parametrize("alpha", ["0.01", "0.1", "0.2", "0.25", "0.3", "0.4", "0.5", "0.9"])
+def test_some_test_of_one_direction_reaches_the_lower_end(alpha: str) -> None:
+    """From 0.2 to 0.4 nobody reaches the curve of both directions."""
+    found, truth = risk(HALF_DRAWN), half_drawn(float(alpha))
+    members = found.true_positive_rate(alpha)
+    assert members.lower_float <= truth + 1e-4
+    assert members.lower_float >= truth - 1e-4
+    assert members.upper_float >= truth
+    unreached = 1 - found.trade_off.at(alpha).upper_float > truth + 1e-3
+    assert unreached == (Fraction("0.2") <= Fraction(alpha) <= Fraction("0.4"))
+    limit = TruePositiveRateLimit(true_positive_rate=Fraction(truth) + Fraction(1, 1000), false_positive_rate=alpha)
+    assert not limit.refuted(found)
+
+
+@pytest.mark.parametrize("alpha", ["0.01", "0.05", "0.1", "0.3"])
+def test_some_frequency_reaches_the_lower_end(alpha: str) -> None:
+    """What several frequencies lose at several ε is lost by none of them."""
+    run = KeyedRun(mechanism=PwsKeys(epsilon=Public(1), delta=Public("0.01")), sampler=EveryKey())
+    error = Fraction(alpha)
+
+    def rate(first: Sequence[Fraction], second: Sequence[Fraction]) -> Fraction:
+        left, found = error, Fraction(0)
+        for p, q in sorted(zip(first, second, strict=True), key=lambda o: o[0] / o[1] if o[1] else 10**9, reverse=True):
+            share = min(left / q, Fraction(1)) if q else Fraction(1)
+            left, found = left - share * q, found + share * p
+        return found
+
+    pairs = list(run.neighbours(range(1, 80)))
+    truth = max(max(rate(p.present, p.absent), rate(p.absent, p.present)) for p in pairs)
+    found = risk(run)
+    members = found.true_positive_rate(error)
+    assert truth * Fraction(3, 4) <= members.lower <= truth * (1 + Fraction(1, 2**60))
+    assert members.upper >= truth
+    assert error < Fraction(1, 20) or 1 - found.trade_off.at(error).upper > truth
+
+
 def test_laplace_releases() -> None:
     """At α ≤ e^(−ε)/2 a true-positive rate of e^ε·α; an advantage of 1 − e^(−ε/2); risk m at priors beyond ε."""
     found = risk(LAPLACE)
@@ -115,7 +165,8 @@ def test_the_rates_are_those_of_the_privacy_curve(run: Any) -> None:
             bound = run.delta(epsilon).delta.upper + math.exp(Fraction(epsilon)) * float(alpha)
             assert members.lower_float <= bound
         curve = found.trade_off.at(alpha)
-        assert max(abs(curve.lower + members.upper - 1), abs(curve.upper + members.lower - 1)) < Fraction(1, 2**90)
+        assert abs(curve.lower + members.upper - 1) < Fraction(1, 2**90)
+        assert alpha <= members.lower <= 1 - curve.lower
         alone = run.trade_off().at(alpha)
         assert alone.lower <= curve.upper
         assert curve.lower <= alone.upper
@@ -210,7 +261,11 @@ def test_a_limit_at_another_prior() -> None:
 def known(lower: str | int, upper: str | int) -> Risk[Any]:
     """What follows from a δ between these at every ε."""
     enclosed = Enclosure.between(Fraction(lower), Fraction(upper))
-    return Risk(run=LAPLACE, accountant=LOSS_DISTRIBUTION, delta=lambda epsilon: enclosed)
+
+    def law(epsilon: Enclosure) -> Enclosure:
+        return enclosed
+
+    return Risk(run=LAPLACE, accountant=LOSS_DISTRIBUTION, delta=law, reached=(curve_of(law),))
 
 
 def test_each_end_is_the_one_that_protects() -> None:

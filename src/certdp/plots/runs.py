@@ -11,7 +11,7 @@ import numpy as np
 from attrs import evolve
 
 from ..accounting.accountants import LOSS_DISTRIBUTION, Accountant
-from ..accounting.accountants.trade_off import TradeOff, bayes_risk, trade_off
+from ..accounting.accountants.trade_off import TradeOff, bayes_risk, trade_off, true_positive_rate
 from ..accounting.derivation import EX_POST
 from ..accounting.display import rounded_up
 from ..accounting.enclosures import Enclosure
@@ -100,7 +100,7 @@ def plot_accounting(run: Run[Any], answer: Answer[Any]) -> bytes:
     _accountants(curves, run, answer, shared)
     plot_losses_of(run, losses)
     try:
-        found = _on_grid(run, shared, _TRADE_OFF_PLACES, _UNSEEN)
+        found = _on_grid(run, shared, _TRADE_OFF_PLACES, _farthest(run, shared, _UNSEEN))
     except NotionAbsent:
         trade.set_axis_off()
     else:
@@ -180,12 +180,16 @@ def plot_trade_off(curve: TradeOff, axes: Any) -> None:
     axes.legend()
 
 
-def _on_grid(run: Run[Any], accountant: Accountant, places: int, least: Delta) -> TradeOff:
-    """A trade-off curve at so many ε; beyond the one of the least δ its sides lie about so far apart."""
+def _farthest(run: Run[Any], accountant: Accountant, least: Delta) -> float:
+    """The last ε of a grid: beyond the one of the least δ the sides of a curve lie about so far apart."""
     try:
-        farthest = min(run.epsilon(least, accountant=accountant).epsilon.upper, _FARTHEST)
+        return min(run.epsilon(least, accountant=accountant).epsilon.upper, _FARTHEST)
     except InvalidValue:  # nothing finite follows, or released parameters cost more
-        farthest = _FARTHEST
+        return _FARTHEST
+
+
+def _on_grid(run: Run[Any], accountant: Accountant, places: int, farthest: float) -> TradeOff:
+    """A trade-off curve at so many ε."""
     curve = trade_off(run.delta_law(accountant), farthest, places=places)
     return evolve(curve, ex_post=run.derivation.rests_on(EX_POST))
 
@@ -201,10 +205,16 @@ def plot_risk(risk: Risk[Any]) -> bytes:
     figure = blank(15, 4)
     trade, rates, guesses = figure.subplots(1, 3)
     shared = risk.accountant.along(PICTURE)
-    curve = _on_grid(risk.run, shared, _RISK_PLACES, _RARELY_SEEN)
+    farthest = _farthest(risk.run, shared, _RARELY_SEEN)
+    curve = _on_grid(risk.run, shared, _RISK_PLACES, farthest)
+    reached = [
+        trade_off(one.delta, farthest, one.back, places=_RISK_PLACES)
+        for one in risk.run.reached_curves(shared)
+        if one.delta is not None
+    ]
     plot_trade_off(curve, trade)
     alphas = np.geomspace(_RAREST, 1.0, _RATES)
-    found = [1 - curve.by_places(float(alpha)) for alpha in alphas]
+    found = [true_positive_rate(curve, reached, float(alpha)) for alpha in alphas]
     _band(rates, alphas, found, "true-positive rate, proven band")
     rates.plot(alphas, alphas, **_BLIND)
     rates.set_xscale("log")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from math import ceil, inf
+from math import ceil
 from typing import final
 
 from attrs import evolve, frozen
@@ -32,7 +32,7 @@ from ..accounting.keyed.reporting import (
 from ..accounting.keyed.reporting.profiles import dominating_pair
 from ..accounting.keyed.reporting.rows import compared
 from ..accounting.notions import APPROXIMATE, Approximate
-from ..accounting.pairs import FinitePair, Pair, compose_pairs
+from ..accounting.pairs import Envelope, FinitePair, Pair, compose_pairs
 from ..accounting.relations import ADD_REMOVE, ELEMENT, AddRemove, Direction, Element, User
 from ..accounting.sampling.every_value import ExPost, released_within
 from ..plugins.contract import KeySampler, Sanitiser, open_parameters
@@ -50,6 +50,8 @@ _FIRST, _APART, _BESIDE, _FARTHEST = 40, 40, 3, 4000
 MOST_CASES = 21
 """Pairs that frequencies share: more of them come closer and cost time."""
 _TIMES = 4
+_SHARES = (Fraction(0), Fraction(1, 2), Fraction(7, 8), Fraction(63, 64))
+"""Of the way from 1 to e^ε: where frequencies are sought whose tests find much."""
 _MOST_OUTCOMES = 1 << 16
 """Of all comparisons: up to so many they are of two neighbours each, not of whole stretches."""
 
@@ -166,7 +168,10 @@ class KeyedRun(RunPart[Element]):
         if self.for_every_value:
             return WorstPairs((self.dominating().repeated(self.releases),), ())
         if self.releases == 1:
-            return WorstPairs((self.dominating(),), (_envelope(self.neighbours(_compared_frequencies([self]))),))
+            each = list(self.neighbours(_compared_frequencies([self])))
+            asked = [(_factor(self, share), direction) for share in _SHARES for direction in Direction]
+            worst = dict.fromkeys(max(each, key=lambda pair: pair.hockey_stick(*one)) for one in asked)
+            return WorstPairs((self.dominating(),), (Envelope.of(each), *worst))
         return WorstPairs(joint_cases([self], MOST_CASES), (lower_bound_pair([self]),))
 
     def dominating(self, first: int = 0, end: int | None = None) -> FinitePair:
@@ -367,9 +372,14 @@ def _compared_frequencies(runs: Sequence[KeyedRun]) -> list[int]:
 
 def _loss(run: KeyedRun, pair: FinitePair) -> Fraction:
     """How much a pair tells where e^ε is halfway to 1, the worse direction."""
-    budget = run.reporting.budget
-    factor = Fraction(budget.growth + budget.certain, 2 * budget.certain)
+    factor = _factor(run, Fraction(1, 2))
     return max(pair.hockey_stick(factor, direction) for direction in Direction)
+
+
+def _factor(run: KeyedRun, share: Fraction) -> Fraction:
+    """So much of the way from 1 to e^ε."""
+    budget = run.reporting.budget
+    return 1 + share * (Fraction(budget.growth, budget.certain) - 1)
 
 
 def _ranges(runs: Sequence[KeyedRun], last: int, most: int) -> Iterable[tuple[int, int | None]]:
@@ -400,26 +410,3 @@ def _difference(run: KeyedRun, place: int) -> Fraction:
     upward = sum(number * max(0, once * after - factor * before) for number, before, after in found)
     downward = sum(number * max(0, once * before - factor * after) for number, before, after in found)
     return Fraction(max(upward, downward), once * budget.certain)
-
-
-def _envelope(pairs: Iterable[FinitePair]) -> FinitePair:
-    """One pair whose divergences are the largest of these, exactly: the upper concave hull of all sets (Q(S), P(S))."""
-    points = {(Fraction(0), Fraction(0))}
-    for pair in pairs:
-        x = y = Fraction(0)
-        outcomes = zip(pair.absent, pair.present, strict=True)
-        for without, with_it in sorted(outcomes, key=lambda o: o[1] / o[0] if o[0] else inf, reverse=True):
-            x, y = x + without, y + with_it
-            points.add((x, y))
-    hull: list[tuple[Fraction, Fraction]] = []
-    for x, y in sorted(points):
-        while len(hull) > 1 and _above(hull[-2], hull[-1], (x, y)):
-            hull.pop()
-        hull.append((x, y))
-    present, absent = (tuple(b[side] - a[side] for a, b in pairwise(hull)) for side in (1, 0))
-    return FinitePair(present, absent)
-
-
-def _above(one: tuple[Fraction, Fraction], middle: tuple[Fraction, Fraction], last: tuple[Fraction, Fraction]) -> bool:
-    """Whether the line from `one` to `last` passes `middle` or lies above it."""
-    return (last[1] - one[1]) * (middle[0] - one[0]) >= (middle[1] - one[1]) * (last[0] - one[0])

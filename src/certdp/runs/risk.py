@@ -2,9 +2,8 @@
 
 Three rates of the best attacker, who may know everything else: the membership advantage, the true-positive rate at a
 false-positive rate, and the probability that a guess is wrong (Bayes risk) at a prior. Each is enclosed from both
-sides. No attacker does better than the end that protects. The true-positive rate and the Bayes risk are those of the
-trade-off curve, which is convex and the same for both neighbours: where these differ in kind, an attacker who knows
-which one is the member may do worse than the other end.
+sides. No attacker does better than the end that protects; some attacker on some two neighbouring data sets does as well
+as the other end, where that one of them counts as the member with which he does better.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from typing import Any, Generic, final
 from attrs import Attribute, field, frozen
 
 from ..accounting.accountants import BEST, LOSS_DISTRIBUTION, Accountant
-from ..accounting.accountants.trade_off import DeltaLaw, TradeOff, advantage, bayes_risk, curve_of
+from ..accounting.accountants.trade_off import DeltaLaw, TradeOff, advantage, bayes_risk, curve_of, true_positive_rate
 from ..accounting.derivation import EX_POST, Derivation, Theorem
 from ..accounting.display import Displayed, rounded_down, rounded_up
 from ..accounting.enclosures import Enclosure
@@ -60,6 +59,7 @@ class Risk(Displayed, Generic[U]):
     run: Run[U]
     accountant: Accountant
     _delta: DeltaLaw = field(alias="delta")
+    _reached: tuple[TradeOff, ...] = field(default=(), alias="reached")
 
     @property
     def delta_law(self) -> DeltaLaw:
@@ -88,6 +88,9 @@ class Risk(Displayed, Generic[U]):
     def true_positive_rate(self, false_positive_rate: Number, *, relative_gap: Fraction = _GAP) -> Enclosure:
         """The share of members that the best test finds, where it accuses so many of those who are none.
 
+        Either of two neighbouring data sets counts as the one with the member. The ends lie apart where no test of any
+        two of them reaches the trade-off curve.
+
         Args:
             false_positive_rate: in [0, 1]; read exactly.
             relative_gap: how near the ends are brought, relatively, where δ is known as well.
@@ -98,7 +101,7 @@ class Risk(Displayed, Generic[U]):
         rate = exact(false_positive_rate, parameter="false_positive_rate")
         if not 0 <= rate <= 1:
             raise InvalidValue("false_positive_rate", false_positive_rate, "a probability in [0, 1]")
-        return 1 - self.trade_off.at(rate, relative_gap=relative_gap)
+        return true_positive_rate(self.trade_off, self._reached, rate, relative_gap=relative_gap)
 
     def bayes_risk(self, prior: Number) -> Enclosure:
         """The probability that the best guess is wrong: min over α of πα + (1 − π)f(α), read off one δ.
@@ -114,7 +117,7 @@ class Risk(Displayed, Generic[U]):
 
     @cached_property
     def trade_off(self) -> TradeOff:
-        """The trade-off curve between the two errors of every test."""
+        """The trade-off curve that bounds the two errors of every test; it may be that none reaches it."""
         return curve_of(self._delta, ex_post=self.run.derivation.rests_on(EX_POST))
 
     @property
@@ -189,7 +192,8 @@ def risk(run: Run[U], *, accountant: Accountant | None = None) -> Risk[U]:
 
 
 def _by(run: Run[U], accountant: Accountant) -> Risk[U]:
-    found = Risk(run=run, accountant=accountant, delta=run.delta_law(accountant.along(ANSWER)))
+    along = accountant.along(ANSWER)
+    found = Risk(run=run, accountant=accountant, delta=run.delta_law(along), reached=run.reached_curves(along))
     _ = found.advantage  # who proves nothing is known now
     return found
 

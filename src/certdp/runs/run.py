@@ -12,7 +12,7 @@ from attrs import evolve, field, frozen
 from typing_extensions import TypeVar
 
 from ..accounting.accountants import BEST, LOSS_DISTRIBUTION, Accountant, Bounds, Finding, Law, WorstPairs
-from ..accounting.accountants.trade_off import DeltaLaw, TradeOff, curve_of
+from ..accounting.accountants.trade_off import DeltaLaw, TradeOff, curve_of, reached_curves
 from ..accounting.accountants.worst_pairs import gaussian, pure, renyi_at, zero_concentrated
 from ..accounting.derivation import EX_POST, Assumption, Derivation
 from ..accounting.display import EXACT_UP_TO, Displayed, shorten
@@ -380,7 +380,7 @@ class Run(Displayed, ABC, Generic[U]):
         return self._answer(Bounds(target, two_sided=True), value, found, compared, epsilon)
 
     def trade_off(self, *, accountant: Accountant = LOSS_DISTRIBUTION) -> TradeOff:
-        """The trade-off curve between the two errors of every test for one record (f-DP), from both sides.
+        """The trade-off curve that bounds the two errors of every test for one record (f-DP), from both sides.
 
         Args:
             accountant: who proves δ, at the values of ε that a point of the curve asks for.
@@ -400,6 +400,17 @@ class Run(Displayed, ABC, Generic[U]):
                 where nothing is known from below.
         """
         return _DeltaLaw(self._paid_pairs, self._spent.delta, accountant, self.named)
+
+    def reached_curves(self, accountant: Accountant) -> tuple[TradeOff, ...]:
+        """The trade-off curves of tests between data sets that are reached, one for each pair and direction.
+
+        Some test of the outputs has the errors of each. They lie above `trade_off`, which holds for all tests at once.
+
+        Args:
+            accountant: who proves δ; there are none where it proves no lower ends, or where released parameters cost.
+        """
+        pairs = dict.fromkeys(pair for pair in self._paid_pairs.reached if pair.is_one_pair)
+        return reached_curves(laws for pair in pairs if (laws := accountant.by_direction(pair)) is not None)
 
     @property
     def _paid_pairs(self) -> WorstPairs:

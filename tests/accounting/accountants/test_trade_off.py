@@ -10,9 +10,10 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from certdp.accounting.accountants import LOSS_DISTRIBUTION, WorstPairs
 from certdp.accounting.accountants.trade_off import (
     DeltaLaw,
     Place,
@@ -20,7 +21,9 @@ from certdp.accounting.accountants.trade_off import (
     advantage,
     bayes_risk,
     curve_of,
+    reached_curves,
     trade_off,
+    true_positive_rate,
 )
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidValue
@@ -283,6 +286,49 @@ def test_places_that_one_error_asks_for_enclose_finite_laws(
     found, truth = second_error(worse(FinitePair(*tables)), alpha), most_powerful(*tables, alpha)
     assert found.lower <= truth <= found.upper
     assert found.width <= (1 - found.lower) * Fraction(1, 2**18) or alpha == 0
+
+
+@examples(60)
+@given(
+    weights=st.lists(
+        st.tuples(*2 * [st.lists(st.integers(0, 9), min_size=3, max_size=3).filter(any)]), min_size=1, max_size=3
+    ),
+    alpha=st.fractions(0, 1, max_denominator=30),
+)
+@example(weights=[([1, 0, 1], [2, 0, 0])], alpha=Fraction(1, 4))
+@example(weights=[([1, 1, 1], [1, 2, 4]), ([5, 2, 2], [2, 2, 5])], alpha=Fraction(1, 3))
+def test_the_lower_end_of_a_true_positive_rate_is_reached(
+    weights: list[tuple[list[int], list[int]]], alpha: Fraction
+) -> None:
+    """By the most powerful test of one direction of one pair, of laws that mirror nothing."""
+    pairs = [FinitePair(*(tuple(Fraction(one, sum(law)) for one in law) for law in two)) for two in weights]
+    worst = WorstPairs(tuple(pairs), tuple(pairs))
+
+    def law(epsilon: Enclosure) -> Enclosure:
+        found = LOSS_DISTRIBUTION.delta(worst, epsilon)
+        assert found is not None
+        return found.bounds.enclosure
+
+    reached = reached_curves(laws for pair in pairs if (laws := LOSS_DISTRIBUTION.by_direction(pair)) is not None)
+    found = true_positive_rate(curve_of(law), reached, alpha)
+    truth = 1 - min(
+        most_powerful(*laws, alpha)
+        for pair in pairs
+        for laws in ((pair.absent, pair.present), (pair.present, pair.absent))
+    )
+    assert found.lower <= truth <= found.upper
+    assert truth - found.lower <= truth * Fraction(1, 2**16) or alpha == 0
+
+
+def test_the_curve_of_both_directions_is_reached_by_no_test() -> None:
+    """Why the test above looks at each direction by itself: an output that is sure in one of them alone."""
+    pair = FinitePair((Fraction(1, 2), Fraction(1, 2)), (Fraction(1), Fraction(0)))
+    rates = [1 - most_powerful(*laws, Fraction(1, 4)) for laws in (pair_laws(pair), pair_laws(pair)[::-1])]
+    assert 1 - second_error(worse(pair), "1/4").upper > max(rates)
+
+
+def pair_laws(pair: FinitePair) -> tuple[tuple[Fraction, ...], tuple[Fraction, ...]]:
+    return pair.absent, pair.present
 
 
 @examples(40)
