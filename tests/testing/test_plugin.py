@@ -14,6 +14,8 @@ import yaml
 from certdp import (
     Delta,
     Epsilon,
+    FixedBatches,
+    Full,
     GaussianSum,
     LaplaceSum,
     Norm,
@@ -24,7 +26,8 @@ from certdp import (
     ResampleEach,
     SampledRun,
 )
-from certdp.accounting.errors import InvalidType
+from certdp.accounting.errors import InvalidType, InvalidValue
+from certdp.accounting.relations import ADD_REMOVE, REPLACE, ZERO_OUT, Change
 from certdp.interoperation import Composed, Finding, Gaussian, Laplace, NonPrivate, PoissonSampled, SelfComposed
 from certdp.interoperation.proven_claims import Claimed, proven
 from certdp.runs.run import Run
@@ -81,8 +84,9 @@ def test_claims_that_are_not_proven_fail_and_the_others_leave_certificates(tmp_p
     done = session(tmp_path, "--certdp-certificates", str(tmp_path / "proofs"))
     assert done.returncode == 1, done.stdout + done.stderr
     assert "2 failed, 2 passed" in done.stdout
-    assert "(1/10, 1/1000000)-DP is refuted: the true ε is at least 0.22" in done.stdout
-    assert "2 privacy claims proven" in done.stdout
+    about = "(unit record, relation add-remove)"
+    assert f"(1/10, 1/1000000)-DP {about} is refuted: the true ε is at least 0.22" in done.stdout
+    assert "2 privacy claims proven, unit record, relation add-remove" in done.stdout
     found = sorted((tmp_path / "proofs").iterdir())
     assert [path.name for path in found] == ["test_claims.py_test_holds-1.json", "test_claims.py_test_holds-2.json"]
     for path in found:
@@ -130,11 +134,50 @@ def test_what_is_proven_has_a_certificate_that_proves_it(run: Claimed, asked: Ru
 
 def test_words_tell_refuted_from_unproven() -> None:
     assert "is refuted: the true ε is at least" in str(proven(EVENT, Epsilon("0.01"), "1e-6").refusal)
-    assert proven(NonPrivate(), 1, "0.5").refusal == "(1, 1/2)-DP is refuted"
+    assert proven(NonPrivate(), 1, "0.5").refusal == "(1, 1/2)-DP (unit record, relation add-remove) is refuted"
     exact = proven(Composed([Laplace(1), Laplace(1)]), 2)
     assert exact.refusal is None
     with pytest.raises(InvalidType, match="a run of certdp"):
         proven(3, 1)  # type: ignore[arg-type]
+
+
+BATCHES = FixedBatches(batch_size=Public(10), data_size=Public(100))
+RUNS = [
+    SampledRun(mechanism=GaussianSum(noise_multiplier=Public(2)), sampler=sampler, relation=relation)
+    for relation, sampler in ((ADD_REMOVE, Full()), (REPLACE, BATCHES), (ZERO_OUT, BATCHES))
+]
+
+
+@pytest.mark.parametrize("wrapped", [lambda run: run, lambda run: Plan([run])], ids=["run", "plan"])
+@pytest.mark.parametrize("relation", [ADD_REMOVE, REPLACE, ZERO_OUT], ids=str)
+@pytest.mark.parametrize("run", RUNS, ids=lambda run: run.relation.name)
+def test_a_claim_is_about_one_relation(run: SampledRun[Any], relation: Change, wrapped: Any) -> None:
+    """A run about another one says nothing of it: batches of a fixed size have no ε under add/remove."""
+    asked = wrapped(run)
+    if relation == run.relation:
+        found = proven(asked, 5, "1e-5", relation=relation, with_certificate=False)
+        assert found.refusal is None
+        assert found.about == f"unit record, relation {relation.name}"
+    else:
+        with pytest.raises(InvalidValue, match=f"a run about {relation.name}"):
+            proven(asked, 5, "1e-5", relation=relation, with_certificate=False)
+    if run.relation != ADD_REMOVE:
+        with pytest.raises(InvalidValue, match="a run about add-remove"):
+            proven(asked, 5, "1e-5")
+
+
+def test_an_event_is_asked_about_under_the_relation_of_the_claim() -> None:
+    least = EVENT.run(REPLACE).epsilon(Delta("1e-6")).epsilon
+    assert least.lower is not None
+    claimed = str(least.lower * 0.999)
+    assert proven(EVENT, claimed, "1e-6").refusal is None
+    found = proven(EVENT, claimed, "1e-6", relation=REPLACE)
+    assert "relation replace) is refuted" in str(found.refusal)
+    held = proven(EVENT, str(2 * least.upper), "1e-6", relation=REPLACE)
+    assert held.certificate is not None
+    claim = check(held.certificate).claim
+    assert claim is not None
+    assert claim.relation == "replace"
 
 
 def test_the_action_installs_checks_and_keeps() -> None:

@@ -38,6 +38,7 @@ class Proven:
 
     Attributes:
         verdict: what is proven.
+        about: for whom and against what change of the data, in words.
         refusal: why the claim is not proven, in words; None where it is.
         certificate: of the run at that δ, where the claim is proven and a kind of certificate states it.
         reason: why there is none, or what it proves where the checker has no method as sharp; None where it proves the
@@ -45,24 +46,32 @@ class Proven:
     """
 
     verdict: ClaimVerdict
+    about: str
     refusal: str | None
     certificate: bytes | None = None
     reason: str | None = None
 
 
 def proven(
-    run: Claimed, epsilon: Epsilon | Number, delta: Delta | Number = 0, *, with_certificate: bool = True
+    run: Claimed,
+    epsilon: Epsilon | Number,
+    delta: Delta | Number = 0,
+    *,
+    relation: Change = ADD_REMOVE,
+    with_certificate: bool = True,
 ) -> Proven:
-    """Hold a claim against what is proven of a run, under adding or removing one record.
+    """Hold a claim against what is proven of a run, for its unit and under one change of the data.
 
     Args:
         run: of certdp, or of another tool.
         epsilon: what is claimed.
         delta: the δ that goes with it.
+        relation: the change of the data that the claim is about. A run of certdp is to be about the same.
         with_certificate: whether one is wanted.
 
     Raises:
-        InvalidType: for anything else than a run. InvalidValue: for a claim outside its range.
+        InvalidType: for anything else than a run. InvalidValue: for a claim outside its range, a run about another
+            relation, and an event that is not understood under this one.
     """
     budget = Budget(epsilon=epsilon, delta=delta)
     asked: Run[Any]
@@ -75,21 +84,29 @@ def proven(
         case SampledRun():
             asked, certify = run, partial(_of_plan, Plan([run]), budget)
         case PeerRun(event=event, assumptions=stated):
-            asked, certify = run.run(), partial(_described, event, budget, stated)
+            asked, certify = run.run(relation), partial(_described, event, budget, stated, relation)
         case Event():
-            asked, certify = run.run(), partial(_described, run, budget, ())
+            asked, certify = run.run(relation), partial(_described, run, budget, (), relation)
         case _:
             raise InvalidType("run", run, "a run of certdp, an event, or what read_peer_file gave")
-    verdict = judged(asked, budget.epsilon, budget.delta)
+    if asked.relation != relation:
+        admissible = f"a run about {relation.name}, as the claim is"
+        raise InvalidValue(
+            "relation",
+            asked.relation.name,
+            admissible,
+            f"Ask about {asked.relation.name}, or release under {relation.name}",
+        )
+    verdict, about = judged(asked, budget.epsilon, budget.delta), f"unit {asked.unit.name}, relation {relation.name}"
     if verdict.finding is not Finding.HOLDS:
-        return Proven(verdict=verdict, refusal=_words(verdict, budget))
+        return Proven(verdict=verdict, about=about, refusal=_words(verdict, budget, about))
     if not with_certificate:
-        return Proven(verdict=verdict, refusal=None)
+        return Proven(verdict=verdict, about=about, refusal=None)
     try:
         certificate, reason = certify(verdict.epsilon.upper)
-        return Proven(verdict=verdict, refusal=None, certificate=certificate, reason=reason)
+        return Proven(verdict=verdict, about=about, refusal=None, certificate=certificate, reason=reason)
     except InvalidValue as error:  # the verdict stands, whatever can be certified
-        return Proven(verdict=verdict, refusal=None, reason=str(error))
+        return Proven(verdict=verdict, about=about, refusal=None, reason=str(error))
 
 
 def certified_event(
@@ -111,17 +128,19 @@ def _of_plan(run: Plan[Any], budget: Budget, upper: float) -> _Certificate:
     return _noted(certified_described(run, budget, upper, ()), budget)
 
 
-def _described(event: Event, budget: Budget, assumptions: Sequence[Assumption], upper: float) -> _Certificate:
-    return _noted(certified_event(event, budget, upper, assumptions), budget)
+def _described(
+    event: Event, budget: Budget, assumptions: Sequence[Assumption], relation: Change, upper: float
+) -> _Certificate:
+    return _noted(certified_event(event, budget, upper, assumptions, relation), budget)
 
 
 def _noted(found: Certified, budget: Budget) -> _Certificate:
     return found.content, None if found.epsilon <= budget.epsilon.value else f"it proves more: {found}"
 
 
-def _words(verdict: ClaimVerdict, budget: Budget) -> str:
+def _words(verdict: ClaimVerdict, budget: Budget, about: str) -> str:
     """Why a claim is not proven, with the ends that are; every digit of them, as the claim lies outside."""
-    claim = f"({budget.epsilon.value}, {budget.delta.value})-DP"
+    claim = f"({budget.epsilon.value}, {budget.delta.value})-DP ({about})"
     lower, upper = verdict.epsilon.lower, verdict.epsilon.upper
     if verdict.finding is Finding.REFUTED:
         return f"{claim} is refuted: the true ε is at least {lower!r}" if lower is not None else f"{claim} is refuted"

@@ -6,6 +6,7 @@ pytest loads it where certdp is installed. Nothing of certdp is imported until a
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, final
 
@@ -14,6 +15,7 @@ from attrs import field, frozen
 
 if TYPE_CHECKING:
     from ..accounting.exact import Number
+    from ..accounting.relations import Change
     from ..accounting.units import Delta, Epsilon
     from ..interoperation.claims import ClaimVerdict
     from ..interoperation.proven_claims import Claimed
@@ -27,7 +29,7 @@ OPTION = "--certdp-certificates"
 class _Reports:
     """What was proven while pytest ran, for its last lines."""
 
-    proven: list[str] = field(factory=list)
+    proven: Counter[str] = field(factory=Counter)
     notes: list[str] = field(factory=list)
 
 
@@ -37,20 +39,24 @@ _REPORTS = pytest.StashKey[_Reports]()
 class AssertPrivate(Protocol):
     """What the fixture `assert_private` gives: called with a run and what is claimed of it."""
 
-    def __call__(self, run: Claimed, *, epsilon: Epsilon | Number, delta: Delta | Number = 0) -> ClaimVerdict:
+    def __call__(
+        self, run: Claimed, *, epsilon: Epsilon | Number, delta: Delta | Number = 0, relation: Change | None = None
+    ) -> ClaimVerdict:
         """Fail the test unless (ε, δ) is proven; see the fixture."""
         ...
 
 
 @pytest.fixture
 def assert_private(request: pytest.FixtureRequest) -> AssertPrivate:
-    """Fails a test unless a run provably keeps (ε, δ) under adding or removing one record.
+    """Fails a test unless a run provably keeps (ε, δ), under adding or removing one record unless asked otherwise.
 
     Called with `run`: a SampledRun, a Plan, a KeyedRun, an event of `certdp.interoperation`, or what `read_peer_file`
-    gave; `epsilon`; and `delta`, by default 0. Returns the verdict, with both proven ends. A claim that is refuted and
-    one of which nothing is proven fail in different words. With `--certdp-certificates DIR` each claim that is proven
-    leaves its certificate there, for `certdp check`.
+    gave; `epsilon`; `delta`, by default 0; and `relation`, the change of the data that the claim is about, by default
+    ADD_REMOVE. Returns the verdict, with both proven ends. A claim that is refuted and one of which nothing is proven
+    fail in different words, and so does a run of certdp that is about another relation. With `--certdp-certificates
+    DIR` each claim that is proven leaves its certificate there, for `certdp check`.
     """
+    from ..accounting.relations import ADD_REMOVE
     from ..interoperation.proven_claims import proven
 
     name = re.sub(r"[^\w.-]+", "_", request.node.nodeid).strip("_")
@@ -58,11 +64,14 @@ def assert_private(request: pytest.FixtureRequest) -> AssertPrivate:
     reports = request.config.stash[_REPORTS]
     calls = 0
 
-    def check(run: Claimed, *, epsilon: Epsilon | Number, delta: Delta | Number = 0) -> ClaimVerdict:
+    def check(
+        run: Claimed, *, epsilon: Epsilon | Number, delta: Delta | Number = 0, relation: Change | None = None
+    ) -> ClaimVerdict:
         nonlocal calls
         __tracebackhide__ = True
         calls += 1
-        found = proven(run, epsilon, delta, with_certificate=folder is not None)
+        against = ADD_REMOVE if relation is None else relation
+        found = proven(run, epsilon, delta, relation=against, with_certificate=folder is not None)
         if found.refusal is not None:
             pytest.fail(found.refusal, pytrace=False)
         if folder is not None:
@@ -71,7 +80,7 @@ def assert_private(request: pytest.FixtureRequest) -> AssertPrivate:
             if found.certificate is not None:
                 folder.mkdir(parents=True, exist_ok=True)
                 (folder / f"{name}-{calls}.json").write_bytes(found.certificate)
-        reports.proven.append(request.node.nodeid)
+        reports.proven[found.about] += 1
         return found.verdict
 
     return check
@@ -94,6 +103,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     reports = config.stash[_REPORTS]
     if reports.proven:
         terminalreporter.write_sep("-", "certdp")
-        terminalreporter.write_line(f"{len(reports.proven)} privacy claims proven")
+        for about, number in sorted(reports.proven.items()):
+            terminalreporter.write_line(f"{number} privacy claims proven, {about}")
         for line in reports.notes:
             terminalreporter.write_line(line)
