@@ -79,7 +79,8 @@ def _variance(_: Any, __: Any, value: Fraction) -> None:
 class Attained(Enum):
     """Which records have exactly the pair that a loss gives; about any other record the pair is only a bound.
 
-    Lower ends rest on it, upper ends do not.
+    Lower ends rest on it, upper ends do not: they are about the mechanism as declared, on real numbers. Its release may
+    cut records to a grid, which is post-processing of each record, and tells no more.
     """
 
     BY_NONE = "by none that is known"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from certdp import (
 from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.accounting.relations import ADD_REMOVE, REPLACE, ZERO_OUT, Change
 from certdp.interoperation import Composed, Finding, Gaussian, Laplace, NonPrivate, PoissonSampled, SelfComposed
+from certdp.interoperation.claims import AS_DECLARED
 from certdp.interoperation.proven_claims import Claimed, proven
 from certdp.runs.run import Run
 from certdp.testing.plugin import OPTION
@@ -178,6 +180,20 @@ def test_an_event_is_asked_about_under_the_relation_of_the_claim() -> None:
     claim = check(held.certificate).claim
     assert claim is not None
     assert claim.relation == "replace"
+
+
+def test_a_run_that_is_released_on_a_grid_is_refuted_as_declared() -> None:
+    """Records of at most 2^-32 are cut to 0 by the grid of noise of scale 1: what is released keeps any ε."""
+    small = SampledRun(
+        mechanism=LaplaceSum(scale=Public(1)),
+        sampler=Full(),
+        domain=NormBall(norm=Norm.L1, radius=Public(Fraction(1, 2**32))),
+    )
+    for run in (small, Plan([small])):
+        found = proven(run, "1e-12", 0)
+        assert found.verdict.finding is Finding.REFUTED
+        assert str(found.refusal).endswith(AS_DECLARED)
+    assert AS_DECLARED not in str(proven(EVENT, "0.01", "1e-6").refusal)
 
 
 def test_the_action_installs_checks_and_keeps() -> None:

@@ -20,6 +20,8 @@ from ..runs.run import Run
 from .requests import Admission
 
 _PLAN = ".toml"
+A_PLAN = "a plan"
+"""Who describes the runs of such a file."""
 
 
 def _once(assumptions: Iterable[Assumption]) -> tuple[Assumption, ...]:
@@ -90,7 +92,7 @@ def _of_plan(path: Path, relation: Change, admission: Admission) -> DescribedRun
     stated = stated_plan(path, admission, relation=relation.name)
     plan, told = stated.plan, described_by(stated.digest)
     return DescribedRun(
-        source="a plan",
+        source=A_PLAN,
         digest=stated.digest,
         releases=sum(part.steps for part in plan.parts),
         run=plan,

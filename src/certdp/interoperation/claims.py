@@ -23,6 +23,10 @@ _LEVELS = (Fraction(0), Fraction(1, 2), Fraction(1), Fraction(2))
 """Where a claimed ρ or μ is tried."""
 
 
+AS_DECLARED = "of the mechanism as declared; what its release cuts to a grid of its own may lose less, never more"
+"""What a lower end is about where a run of certdp is released: real sums, say, put on a grid."""
+
+
 class Finding(Enum):
     """What is proven of a claim."""
 
@@ -38,7 +42,8 @@ class ClaimVerdict:
 
     Attributes:
         finding: whether the claim holds, is refuted, or neither is proven.
-        epsilon: proven ends of the smallest ε at the claimed δ; no lower end where none is proven.
+        epsilon: proven ends of the smallest ε at the claimed δ; no lower end where none is proven. That is of the
+            mechanism as declared: what is released on a grid may lose less.
         answer: the upper end with its derivation; None where no finite ε follows.
     """
 
@@ -52,7 +57,8 @@ def judged(run: Run[Any], epsilon: Epsilon, delta: Delta) -> ClaimVerdict:
 
     Guarantees:
         A claim that holds is true of the run: the proven upper end of ε is at most the claimed one. Of a claim that is
-        refuted, some neighbouring data sets show that it is false: the proven lower end is above it.
+        refuted, some neighbouring data sets show that it is false of the mechanism as declared: the proven lower end is
+        above it. What is released on a grid may keep it all the same, as where every record is cut to 0.
 
     Raises:
         ExPost: for a run whose bounds move with a released value, also where it is taken as it came out.

@@ -21,7 +21,7 @@ from ..runs.plan import Plan
 from ..runs.run import Run
 from ..runs.sampled import SampledRun
 from .as_plan import plan_of
-from .claims import ClaimVerdict, Finding, judged
+from .claims import AS_DECLARED, ClaimVerdict, Finding, judged
 from .events import Event
 from .peer_files import PeerRun
 
@@ -90,16 +90,12 @@ def proven(
         case _:
             raise InvalidType("run", run, "a run of certdp, an event, or what read_peer_file gave")
     if asked.relation != relation:
-        admissible = f"a run about {relation.name}, as the claim is"
-        raise InvalidValue(
-            "relation",
-            asked.relation.name,
-            admissible,
-            f"Ask about {asked.relation.name}, or release under {relation.name}",
-        )
+        remedy = f"Ask about {asked.relation.name}, or state the run under {relation.name}"
+        raise InvalidValue("relation", asked.relation.name, f"a run about {relation.name}, as the claim is", remedy)
     verdict, about = judged(asked, budget.epsilon, budget.delta), f"unit {asked.unit.name}, relation {relation.name}"
     if verdict.finding is not Finding.HOLDS:
-        return Proven(verdict=verdict, about=about, refusal=_words(verdict, budget, about))
+        of = AS_DECLARED if isinstance(run, SampledRun | Plan) else None
+        return Proven(verdict=verdict, about=about, refusal=_words(verdict, budget, about, of))
     if not with_certificate:
         return Proven(verdict=verdict, about=about, refusal=None)
     try:
@@ -138,11 +134,12 @@ def _noted(found: Certified, budget: Budget) -> _Certificate:
     return found.content, None if found.epsilon <= budget.epsilon.value else f"it proves more: {found}"
 
 
-def _words(verdict: ClaimVerdict, budget: Budget, about: str) -> str:
+def _words(verdict: ClaimVerdict, budget: Budget, about: str, of: str | None) -> str:
     """Why a claim is not proven, with the ends that are; every digit of them, as the claim lies outside."""
     claim = f"({budget.epsilon.value}, {budget.delta.value})-DP ({about})"
     lower, upper = verdict.epsilon.lower, verdict.epsilon.upper
     if verdict.finding is Finding.REFUTED:
-        return f"{claim} is refuted: the true ε is at least {lower!r}" if lower is not None else f"{claim} is refuted"
+        least = "" if lower is None else f": the true ε is at least {lower!r}"
+        return f"{claim} is refuted{least}" + (f", {of}" if of else "")
     least = "no lower end is proven" if lower is None else f"it is at least {lower!r}"
     return f"{claim} is not proven: the true ε is at most {upper!r}, and {least}"
