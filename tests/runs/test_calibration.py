@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from certdp import (
     Count,
     Delta,
+    DiscreteGaussian,
     Epsilon,
     Full,
     GaussianSum,
@@ -31,6 +32,25 @@ from tests.support.cases import examples
 
 SPHERE = NormBall(norm=Norm.L2, radius=Public(1))
 CUBE = NormBall(norm=Norm.L1, radius=Public(1))
+
+
+def test_the_best_value_is_promised_where_the_loss_is_monotone_alone() -> None:
+    """Of discrete Gaussian noise a scale far below the gap keeps the budget, though the next one is refuted."""
+    line = NormBall(norm=Norm.L2, radius=Public(1), dimension=1)
+
+    def noisy(scale: Fraction) -> SampledRun:
+        noise = DiscreteGaussian(scale=Public(scale), dimension=Public(1))
+        return SampledRun(mechanism=noise, sampler=Full(), domain=line)
+
+    asked = budget("2", "0.115")
+    found = calibrate(noisy, asked, Continuous(near=0.7))
+    assert found.refuted
+    assert found.gap < 2**-19
+    below = noisy(Fraction(1, 2))
+    assert below.delta(asked.epsilon).delta.upper <= asked.delta.value
+    assert found.value > Fraction(6, 10)
+    assert "monotone" in str(type(found).gap.__doc__)
+    assert "monotone" in str(calibrate.__doc__)
 
 
 def budget(epsilon: str, delta: str = "0") -> Budget:

@@ -31,7 +31,7 @@ app = group(
         "epsilon": Listed("epsilon", "The smallest proven ε at a δ, of one or many releases."),
         "delta": Listed("delta", "The smallest proven δ at an ε, of one or many releases."),
         "risk": Listed("risk", "What an attacker learns about a record: rates of the best test."),
-        "calibrate": Listed("calibrate", "The least noise or the most releases within a budget."),
+        "calibrate": Listed("calibrate", "Noise, a number of releases or a rate within a budget."),
         "weights": Listed("weights", "Weight and probability of every record of a file."),
         "cluster": Listed("cluster", "Private k-means: centres at a certified ε."),
         "pws": Listed("pws.group", "Private weighted samples of keys and counts."),

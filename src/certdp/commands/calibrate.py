@@ -1,4 +1,4 @@
-"""`certdp calibrate`: the least noise, the most releases or the highest rate within a budget."""
+"""`certdp calibrate`: noise, a number of releases or a rate that is proven to be within a budget."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ class Request:
 
 @frozen(kw_only=True)
 class Calibrated(Answer):
-    """The value that uses a limit best, and what the run then costs.
+    """The value found, and what the run then costs.
 
     Attributes:
         request: what was asked.
@@ -318,7 +318,8 @@ def _typed(value: Fraction, numbers: Numbers) -> str:
 
 
 def calibrate(request: Request, terminal: Terminal) -> Calibrated:
-    """The least noise, the most releases or the highest rate within a limit: the safe end, proven.
+    """Noise, a number of releases or a rate within a limit: the safe end, proven. It is the best where the loss is
+    monotone in it, as with Laplace and Gaussian noise; with discrete Gaussian noise less may do, far off.
 
     The limit is an (ε, δ), or a rate of attackers, or a bound in another notion. The plot is of ε against what is
     looked for.

@@ -1,7 +1,10 @@
 """How much noise, how many releases or how high a rate a privacy budget allows: always the safe end, proven.
 
-The searched value moves the loss of a run one way: more noise is safer, a higher rate or more releases are not. That
-is used to look, not to prove: the run at the value returned is itself proven to be within the budget.
+The search goes as if the value moved the loss of a run one way: more noise is safer, a higher rate or more releases
+are not. That is used to look, not to prove: the run at the value returned is itself proven to be within the budget.
+It is the best value only where the loss moves so, as with Laplace and Gaussian noise, unweighted Poisson rates and
+numbers of releases. With discrete Gaussian noise, or weights that fall as a rate grows, it need not: a value far off
+may do as well.
 """
 
 from __future__ import annotations
@@ -148,7 +151,7 @@ def _share(spent: Fraction, allowed: Fraction) -> Fraction:
 @final
 @frozen(kw_only=True)
 class Calibration(Generic[R, A]):
-    """The value found, and how far from the best it may be.
+    """The value found, and the nearest one that was not proven to do.
 
     Attributes:
         value: the safe end, exactly.
@@ -166,7 +169,10 @@ class Calibration(Generic[R, A]):
 
     @property
     def gap(self) -> float:
-        """|refused − value| / value: no value farther than this is within the budget, if `refuted`; 0 at the end."""
+        """|refused − value| / value; 0 at the end of the range.
+
+        Where the loss is monotone in the value, no value farther than this is within the budget, if `refuted`.
+        """
         return 0.0 if self.refused is None else float(abs(self.refused - self.value) / self.value)
 
 
@@ -274,7 +280,7 @@ def calibrate(
     *,
     ask: Callable[[R, Any], A] | None = None,
 ) -> Calibration[R, A]:
-    """The best value with which a run is proven to stay within a budget.
+    """A value with which a run is proven to stay within a budget: the best one, where the loss is monotone in it.
 
     Args:
         run: the run at a value, such as `lambda scale: SampledRun(mechanism=GaussianSum(scale=Public(scale)), …)`.
@@ -285,8 +291,10 @@ def calibrate(
         ask: how a run is asked, with the limit; by `spent` or `risk`, as the limit says, unless given.
 
     Guarantees:
-        `answer` proves the run at `value` to be within the budget. Where the loss is monotone in the value, as the
-        scale says, no value farther from it than `gap` is better, if `refuted`; else none was proven.
+        `answer` proves the run at `value` to be within the budget, and `refuted` that the one at `refused` is not.
+        Where the loss is monotone in the value, as the scale says, no value farther from it than `gap` is better
+        then. Laplace and Gaussian noise, unweighted Poisson rates and numbers of releases are monotone: the worse run
+        tells what the other one does, processed further. Discrete Gaussian noise is not.
 
     Raises:
         InvalidValue: where no value is proven to be within the budget; it says what the safest one costs.

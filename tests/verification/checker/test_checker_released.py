@@ -15,6 +15,7 @@ import certdp
 from certdp import (
     Coreset,
     Delta,
+    DiscreteGaussian,
     Full,
     GaussianSum,
     LaplaceSum,
@@ -72,6 +73,32 @@ def states(name: str, value: str | None) -> Callable[[dict[str, Any]], None]:
 def test_what_the_library_writes_is_accepted(content: bytes) -> None:
     verdict = check(content)
     assert verdict.accepted, verdict.reason
+
+
+def discrete(scale: str | Released[Any], dimension: int | None) -> SampledRun[Any]:
+    known = {} if dimension is None else {"dimension": Public(dimension)}
+    noise = Public(scale) if isinstance(scale, str) else scale
+    ball = NormBall(norm=Norm.L2, radius=Public(1), dimension=dimension)
+    return SampledRun(mechanism=DiscreteGaussian(scale=noise, **known), sampler=Full(), domain=ball)
+
+
+def test_what_is_proven_of_discrete_gaussian_noise_falls_with_its_scale() -> None:
+    """The noise itself may lose more with a larger scale; the bound at the lower end covers that all the same."""
+    runs = [discrete(scale, 1) for scale in ("0.5", "0.65", "0.8", "1.25", "2")]
+    true = [run.delta(2).delta for run in runs]
+    assert true[1].lower is not None
+    assert true[1].lower > true[0].upper * 1.4
+    proven = []
+    for run in runs:
+        claim = check(certdp.certificate(run, run.delta(2)).content).claim
+        assert claim is not None
+        assert claim.bound is not None
+        proven.append(claim.bound[1])
+    assert all(less >= more for less, more in pairwise(proven))
+    assert proven[0] >= max(delta.upper for delta in true)
+    ranged = discrete(Released(3, COST, within=(2, 8)), None)
+    covered = check(certdp.certificate(ranged, ranged.delta(2)).content)
+    assert covered.accepted, covered.reason
 
 
 @pytest.mark.parametrize(("content", "prefix"), [(PROFILE, ""), (COMPOSED, "part 1: ")], ids=["profile", "composed"])
