@@ -17,6 +17,7 @@ import numpy as np
 from . import types
 from .compile import READ, WRITE, Floats, inlined, kernel
 from .elementary import exp, expm1, log, log1p
+from .loss_transforms import angle, sine_cosine
 
 NODES = 16
 GAUSS_NODES, GAUSS_WEIGHTS = np.polynomial.legendre.leggauss(NODES)
@@ -32,6 +33,7 @@ _LARGEST = 700.0
 _SMALLEST = 1e-270
 _ROOM = 1.01  # covers the rounding of a bound
 _MOST_RELATIVE = 2.0**-9
+_NEARLY_ONE = 1.0 - 2.0**-20
 _LOG_2 = 0.6931471805599454  # from above
 _INVERSE_ROOT_2PI = 0.3989422804014327
 _NARROWEST, _WIDEST = 2.0**-12, 8.0
@@ -546,3 +548,99 @@ def sides(
         below[k] = min(below[k], left / mass * _ROOM)
         left += uppers[k]
     return math.sqrt(square / mass) * _ROOM + _SMALLEST
+
+
+@inlined
+def _bent(weights: Floats, centres: Floats, x: float, mean: float, reach: float, lift: float, floor: float) -> float:
+    """What −log|E e^(iJ·lift)| is at most within `reach` of x (step 7)."""
+    second, _ = _spread(weights, centres, x, mean, reach)
+    bent = 0.5 * lift * lift * second
+    return min(1.4 * bent, floor) if bent < 0.5 else floor
+
+
+@inlined
+def _turn(weights: Floats, centres: Floats, x: float, sines: Floats, cosines: Floats) -> float:
+    """The argument of a mixture above x, in magnitude, from below: of the sines and cosines of each centre (step 7)."""
+    top = _top(centres, x)
+    along = across = 0.0
+    for j in range(weights.size):
+        term = weights[j] * exp(max(centres[j] * (x - 0.5 * centres[j]) - top, -_LARGEST))
+        along += term * cosines[j]
+        across += term * abs(sines[j])
+    return angle(across, along) * _NEARLY_ONE
+
+
+@kernel(types.float64, *_MIXTURES, types.boolean, types.boolean, *[types.float64] * 7, types.int64)
+def lifted(
+    a: Floats,
+    c: Floats,
+    b: Floats,
+    d: Floats,
+    plus: bool,
+    minus: bool,
+    low: float,
+    high: float,
+    tilt: float,
+    scale: float,
+    mass: float,
+    y: float,
+    lift: float,
+    cells: int,
+) -> float:
+    """Bound the integral of the terms for γ + iy, and any larger y, over that for γ, on the line lifted by so much.
+
+    Args:
+        a, c, b, d, plus, minus: as for `window`; both terms only where B is the mirror image of A, from 0 on.
+        low, high: the ends of the window.
+        tilt: γ.
+        scale: what exponents are taken less.
+        mass: the integral for γ over e^scale·√2π, from below.
+        y: at least 0.
+        lift: at least 0, its product with the farthest centre at most 15/16·π.
+        cells: how many, at least 1.
+
+    Returns:
+        The bound; inf where the logarithms are not known well enough.
+    """
+    sines_a, cosines_a, sines_b, cosines_b = np.empty(c.size), np.empty(c.size), np.empty(d.size), np.empty(d.size)
+    for j in range(c.size):
+        sines_a[j], cosines_a[j] = sine_cosine(lift * c[j])
+    for j in range(d.size):
+        sines_b[j], cosines_b[j] = sine_cosine(lift * d[j])
+    _, half_a = sine_cosine(0.5 * lift * _largest(c))
+    _, half_b = sine_cosine(0.5 * lift * _largest(d))
+    floor_a, floor_b = -log(half_a), -log(half_b)
+    width = (high - low) / cells
+    reach = 0.5 * width
+    total = 0.0
+    above_left, off_above, _ = _mixture(a, c, low)
+    below_left, off_below, _ = _mixture(b, d, low)
+    turn_left = _turn(a, c, low, sines_a, cosines_a)
+    if not (plus and minus):
+        end = _height(tilt, above_left, below_left, low) if plus else _height(tilt, below_left, above_left, low)
+        total += 0.2 * _above(end + tilt * (floor_a + floor_b) - scale)
+    for k in range(cells):
+        x = low + (k + 1) * width
+        u = x - reach
+        above_right, off_above_right, _ = _mixture(a, c, x)
+        below_right, off_below_right, _ = _mixture(b, d, x)
+        above, off_above_here, mean = _mixture(a, c, u)
+        below, off_below_here, other = _mixture(b, d, u)
+        off = off_above + off_below + off_above_here + off_below_here + off_above_right + off_below_right
+        if not (tilt + 1.0) * (off + 32.0 * _U) <= _MOST_RELATIVE:
+            return math.inf
+        lost = y * (turn_left + _turn(b, d, x, sines_b, cosines_b))
+        if plus:
+            top = _term(tilt, above_left, above_right, below, other, u, reach) - scale - lost
+            total += width * _above(top + tilt * _bent(b, d, u, other, reach, lift, floor_b))
+        if minus:
+            top = _term(tilt, below_left, below_right, above, mean, u, reach) - scale - lost
+            total += width * _above(top + tilt * _bent(a, c, u, mean, reach, lift, floor_a))
+        above_left, below_left, off_above, off_below = above_right, below_right, off_above_right, off_below_right
+        turn_left = _turn(a, c, x, sines_a, cosines_a)
+    lost = y * turn_left
+    if plus:
+        total += 0.2 * _above(_height(tilt, above_left, below_left, high) - scale - lost + tilt * floor_b)
+    if minus:
+        total += 0.2 * _above(_height(tilt, below_left, above_left, high) - scale - lost + tilt * floor_a)
+    return total * exp(0.5 * lift * lift) / mass * _ROOM

@@ -148,7 +148,11 @@ def _known(pair: Pair) -> Pair:
 
 
 def _epsilon(pair: Pair, delta: Enclosure) -> Enclosure | None:
-    """The smallest ε of one pair in its worse direction."""
-    found = [pair.smallest_epsilon(delta, direction) for direction in pair.directions]
-    known = [epsilon for epsilon in found if epsilon is not None]
-    return largest(known) if len(known) == len(found) else None
+    """The smallest ε of one pair in its worse direction; the other one is not asked where it is known to need less."""
+    first, *others = pair.directions
+    found = pair.smallest_epsilon(delta, first)
+    for direction in others:
+        if found is not None and not pair.is_enough(Enclosure.of(found.lower), delta, direction):
+            other = pair.smallest_epsilon(delta, direction)
+            found = None if other is None else found.maximum(other)
+    return found

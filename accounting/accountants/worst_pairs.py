@@ -79,7 +79,14 @@ def delta_at(epsilon: Enclosure) -> Law:
 
     def worst(pair: Pair) -> Enclosure | None:
         law = pair.delta
-        return None if law is None else largest(law(epsilon, direction) for direction in pair.directions)
+        if law is None:
+            return None
+        first, *others = pair.directions
+        found = law(epsilon, first)
+        for direction in others:
+            if not pair.is_enough(epsilon, Enclosure.of(found.lower), direction):
+                found = found.maximum(law(epsilon, direction))
+        return found
 
     return worst
 

@@ -38,7 +38,8 @@ _NATS = 30.0  # what the step and the cut hide is near e^-30 of δ
 _SPARE = 4.0  # and may be larger by e^4
 _MOST_TRIALS, _MOST_REACHES, _MOST_PERIODS, _MOST_GAPS, _MOST_ROOTS, _MOST_LEVELS = 60, 24, 12, 6, 40, 5
 _NEAR_LEVEL = 1e-3
-_MOST_VALUES, _MOST_WORK, _MOST_SHARES = 1 << 17, 15_000_000, 32
+_MOST_VALUES, _MOST_WORK, _MOST_SHARES = 1 << 17, 20_000_000, 32
+_MUCH_LONGER = 1.2  # than without rare large losses
 _NEAR = 0.2  # of the width of the sum on the contour, at the end of searches
 _NARROW = Fraction(1, 2**64)
 _LONG, _PROGRESS = 500, 0.05  # nodes from which a longer line should prove so many nats more of a tail
@@ -49,6 +50,8 @@ _LARGEST_LEVEL, _LARGEST_EXPONENT = 10**15, 5e4
 _LARGEST_LOGARITHM = 200.0
 _STEP_DIGITS = 24
 _FEW = 16
+_FEWEST = 32  # releases, from which on lines are short
+_POOR = 2.0**-13  # relative width of δ
 _NOWHERE = math.nan, math.nan
 _BEYOND = (1.0, 0.9, 0.75, 0.5)
 _NEARER = (0.8, 0.5)
@@ -89,6 +92,27 @@ def epsilon_by_transforms(parts: Parts, delta: Enclosure) -> Enclosure | None:
     """
     require_default_arithmetic()
     return _hull(_epsilon, parts, probability("delta", delta))
+
+
+def is_enough(parts: Parts, epsilon: Fraction, delta: Fraction) -> bool:
+    """Whether δ(ε) ≤ δ follows from the largest loss or from one moment, for all parameters inside: no contour is made.
+
+    Args:
+        parts: as for `delta_by_transforms`.
+        epsilon: ε ≥ 0.
+        delta: δ.
+    """
+    require_default_arithmetic()
+    _, upper = ends(parts)
+    if never_beyond(upper, epsilon):
+        return delta >= 0
+    if not 0 < epsilon < _LARGEST_LEVEL or delta <= 0:
+        return False
+    point = _chernoff(upper, float(epsilon), 1.0)
+    moments = None if point is None else _Moments.through(point.c, _on(upper, point.c, 0.0))
+    if moments is None:
+        return False
+    return (moments.chernoff - exact(moments.c) * epsilon).upper <= Enclosure.of(delta).log().lower
 
 
 _Law: TypeAlias = Callable[[Known, Enclosure, Enclosure | None], Enclosure | None]
@@ -136,7 +160,7 @@ def contours_at(parts: Known, epsilon: Fraction) -> Iterator[Contour]:
     if epsilon > _LARGEST_LEVEL:
         return
     level = float(epsilon)
-    for here in _nearer(parts, _at_level(parts, level)):
+    for here, _ in _nearer(parts, _at_level(parts, level), level):
         contour = _contour(parts, here, level)
         if contour is not None and not contour.hopeless:
             yield contour
@@ -161,13 +185,13 @@ def _epsilon(parts: Known, delta: Enclosure, beside: Enclosure | None) -> Enclos
     for _ in range(_MOST_LEVELS):
         first: tuple[Contour, float] | None = None
         farthest = high if point is None or high < math.inf else max(point.epsilon, 0.0)
-        for here in _nearer(parts, point):
-            near = max(here.epsilon, 0.0)
+        for here, near in _nearer(parts, point):
             contour = _contour(parts, here, near)
             if contour is None:
                 continue
             # known before the terms are: the line is too short for δ at an ε that is hardly below the one sought
-            short = contour.least_width_at(exact(farthest), wanted) > USEFUL
+            long = here is not point and first is None  # the line; a lattice, which is next, is as near sooner
+            short = contour.least_width_at(exact(near if long else farthest), wanted) > (_POOR if long else USEFUL)
             found = None if short else contour.epsilon(delta, wanted, near)
             if found is not None:
                 return found
@@ -176,6 +200,8 @@ def _epsilon(parts: Known, delta: Enclosure, beside: Enclosure | None) -> Enclos
                 found = None if beside is None or not beside.lower else _beside(parts, delta, wanted, beside)
                 if found is not None:
                     return found
+            elif short and long:  # the others take more values
+                return None
         if first is None:
             return None
         # Rare large losses: the saddle is that of their tail, though ε is elsewhere.
@@ -445,9 +471,8 @@ class Contour:
         """Chernoff's bound of the terms m > 0 is e^(logarithm − c′ε)·share; None without a c′."""
         if self.beyond is None:
             return None
-        beyond = exact(self.beyond.c)
-        largest = Enclosure.of(beyond).log() * beyond - Enclosure.of(1 + beyond).log() * (1 + beyond)
-        return self.beyond.log_moment + largest, 1 / (self._period * (beyond - exact(self.c))).expm1()
+        further = exact(self.beyond.c) - exact(self.c)
+        return self.beyond.chernoff, 1 / (self._period * further).expm1()
 
     @property
     def _level(self) -> float:
@@ -488,32 +513,38 @@ class Contour:
         return None
 
 
-def _nearer(parts: Parts, point: _Saddle | None) -> Iterator[_Saddle]:
-    """The saddle, and points nearer to 0: where rare large losses decide about it, ε is not theirs."""
+def _nearer(parts: Known, point: _Saddle | None, level: float | None = None) -> Iterator[tuple[_Saddle, float]]:
+    """The saddle, and points nearer to 0: where rare large losses decide about it, ε is not theirs.
+
+    Where such losses make the saddle's period long, those come first whose lines take fewer values.
+
+    Yields:
+        The point, and the ε that its contour is meant for: the level, or its own.
+    """
     if point is None:
         return
-    yield point
-    for share in _NEARER:
-        here = _estimate(parts, share * point.c)
-        if here is not None:
-            yield here
+    saddle = point, max(point.epsilon, 0.0) if level is None else level
+    nearer = (_estimate(parts, share * point.c) for share in _NEARER)
+    others = ((here, max(here.epsilon, 0.0) if level is None else level) for here in nearer if here is not None)
+    if sum(count for _, count in parts) <= _FEWEST and _period(parts, *saddle).extended:
+        yield from sorted((saddle, *others), key=lambda pair: _period(parts, *pair).length)
+    else:
+        yield saddle
+        yield from others
 
 
 @lru_cache(maxsize=_FEW)
 def _contour(parts: Known, point: _Saddle, epsilon: float) -> Contour | None:
     """The contour through a point near the saddle for ε."""
     c = point.c
-    log_delta = point.at(epsilon) - math.log(2 * math.pi * point.curvature) / 2
-    largest = _largest(parts)
-    end = math.inf if largest is None else largest.upper_float
-    period, beyond = _period(parts, point, epsilon, log_delta, end)
-    mantissa, exponent = math.frexp(2 * math.pi / period)
+    period = _period(parts, point, epsilon)
+    mantissa, exponent = math.frexp(2 * math.pi / period.length)
     step = math.ldexp(math.floor(math.ldexp(mantissa, _STEP_DIGITS)), exponent - _STEP_DIGITS)
     size = math.log(c) + math.log(c + 1) + math.log(point.curvature) / 2  # of 1/(z(z + 1)), against δ
     lines = _lines(parts, point, step, lambda reach: _NATS + size - math.log(reach))
     if lines is None:
         return None
-    right = None if beyond is None else _beyond(parts, c, beyond)
+    right = None if period.beyond is None else _beyond(parts, c, period.beyond)
     return Contour(parts, c, step, lines, right)
 
 
@@ -531,6 +562,12 @@ class _Moments:
         moment = _log_moment(each)
         return None if each is None or moment is None else cls(c, each, moment)
 
+    @property
+    def chernoff(self) -> Enclosure:
+        """The logarithm of a bound of δ(ε)·e^(cε): κM(c), (1 − e^(−t))₊ ≤ κe^(ct), κ = c^c/(1 + c)^(1 + c)."""
+        c = exact(self.c)
+        return self.log_moment + Enclosure.of(c).log() * c - Enclosure.of(1 + c).log() * (1 + c)
+
     def of_others(self, counts: Sequence[int]) -> _Moments | None:
         """The same for other numbers of releases."""
         return self.through(self.c, _counted(self.each, counts))
@@ -546,23 +583,41 @@ def _beyond(parts: Parts, c: float, beyond: float) -> _Moments | None:
     return None
 
 
-def _period(
-    parts: Parts, point: _Saddle, epsilon: float, log_delta: float, largest: float
-) -> tuple[float, float | None]:
-    """Λ and a c′ > c for which the terms m ≠ 0 are small, in estimates; no c′ where none is needed or found."""
+@frozen
+class _Period:
+    """What makes the terms m ≠ 0 small, in estimates.
+
+    Attributes:
+        length: Λ.
+        beyond: c′ > c; None where none is needed or found.
+        extended: whether rare large losses make Λ much longer.
+    """
+
+    length: float
+    beyond: float | None
+    extended: bool
+
+
+@lru_cache(maxsize=_FEW)
+def _period(parts: Known, point: _Saddle, epsilon: float) -> _Period:
     c = point.c
-    period = max((_NATS - log_delta) / c, math.sqrt(2 * _NATS * point.variance))
+    log_delta = point.at(epsilon) - math.log(2 * math.pi * point.curvature) / 2
+    largest = _largest(parts)
+    end = math.inf if largest is None else largest.upper_float
+    least = period = max((_NATS - log_delta) / c, math.sqrt(2 * _NATS * point.variance))
+    beyond = None
     for _ in range(_MOST_PERIODS):
-        if largest < epsilon + period * (1 - 2.0**-20):
+        if end < epsilon + period * (1 - 2.0**-20):
             break
         there = _chernoff(parts, epsilon + period, c + min(period / point.variance, c) / 2)
         if there is not None and there.c > c:
             chernoff = there.log_moment - there.c * epsilon + there.c * math.log(there.c)
             chernoff -= (1 + there.c) * math.log1p(there.c) + (there.c - c) * period
             if chernoff <= log_delta - _NATS + _SPARE:
-                return period, there.c
+                beyond = there.c
+                break
         period *= 1.4
-    return period, None
+    return _Period(period, beyond, period > _MUCH_LONGER * least)
 
 
 def _chernoff(parts: Parts, level: float, start: float) -> _Saddle | None:

@@ -18,7 +18,7 @@ from .._kernels import mixture_moments as kernels
 from ..enclosures import Enclosure
 from ..enclosures.normal import normal_cdf
 from ..exact import Floats, exact
-from .transforms import GaussianTransform, KnownTransform, Line, NodeLine, Transform, exact_point
+from .transforms import GaussianTransform, KnownTransform, Laws, Line, NodeLine, Transform, exact_point, lifted
 
 Weights: TypeAlias = tuple[Fraction, ...]
 """Probabilities that 0, 1, … records are drawn."""
@@ -37,6 +37,7 @@ _NEXT_TO_NO_WEIGHT = Fraction(1, 10**250)
 _NOTHING: Mixture = ((1.0, 0.0),)
 _NEVER = GaussianTransform(exact_point(Fraction(0)))
 _BITS = 128
+_ROOT_2PI = 2.5066282746310002
 
 
 @final
@@ -104,8 +105,13 @@ class MixtureTransform(KnownTransform):
         """The least upper bound of the loss, where it is finite."""
         return self.most
 
+    @property
+    def entire(self) -> bool:
+        """Whether the terms are one analytic integral over the whole line."""
+        return not (self.plus and self.minus) or self.absent != _NOTHING
+
     @cached_property
-    def laws(self) -> tuple[Floats, Floats, Floats, Floats, bool, bool]:
+    def laws(self) -> Laws:
         """Weights and centres of both mixtures, and which terms there are, for kernels."""
         (a, c), (b, d) = (np.array(mixture).T.copy() for mixture in (self.present, self.absent))
         return a, c, b, d, self.plus, self.minus
@@ -224,6 +230,12 @@ class _MixtureLine(NodeLine):
     @property
     def deviation(self) -> float:
         return self._sides[0]
+
+    def lifted(self, y: float, height: float) -> float:
+        if not self.transform.entire:
+            return math.inf
+        mass = self.total * (1.0 - self.omega) * _ROOT_2PI
+        return lifted(self.transform.laws, self.low, self.high, self.tilt, self.scale, mass, y, height)
 
 
 @lru_cache(maxsize=64)

@@ -15,12 +15,13 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from fractions import Fraction
-from typing import final
+from typing import TypeAlias, final
 
 import numpy as np
 from attrs import frozen
 
 from .._kernels import loss_transforms as kernels
+from .._kernels import mixture_moments
 from ..enclosures import Enclosure
 from ..enclosures.arguments import non_negative, probability
 from ..exact import Floats, exact
@@ -36,6 +37,9 @@ _FIRST_NATS, _LATER_NATS = 6.0, 2.0  # what the rule hides in a tail is near e^-
 _FEWEST_NATS = 9.0
 _MOST_OCTAVES, _MOST_VALUES, _MOST_TAIL_WORK = 32, 1000, 1_000_000  # of a tail; the last two of an octave
 _LARGEST_TURN = 2.0**29
+_HIGHEST = 2.9  # of a lifted line, times the farthest centre: below 15/16 of π
+_CELLS_PER_UNIT, _MOST_CELLS = 16, 4096
+_LIFTS, _LEAST_LIFTED = (0.8, 0.6, 0.4, 0.25, 1.0), -0.2
 
 
 class Logarithms:
@@ -133,6 +137,10 @@ class NodeLine(Line):
     def deviation(self) -> float:
         """An upper bound of the standard deviation of ℓ under E_c."""
 
+    @abstractmethod
+    def lifted(self, y: float, height: float) -> float:
+        """A bound of |φ| from y on, from the line of integration lifted by about this height; inf if none is known."""
+
     @property
     def nodes(self) -> int:
         """How many nodes there are."""
@@ -179,7 +187,10 @@ class NodeLine(Line):
         return min(float(here.size[0]), 0.0)
 
     def tail(self, y: float, wanted: float) -> float:
-        """Bound the tail: by the variation of the density beyond some y, before it by values of |φ| (steps 8 and 9)."""
+        """Bound the tail: on a lifted line, or by the density's variation and values of |φ| before it (steps 8, 9)."""
+        lifted = self._lifted(y, wanted)
+        if lifted <= wanted < 0:
+            return lifted
         below, height = self.variation()
         known = float(np.min(below + height / y)) * (1 + 2.0**-40)
         lost = -math.expm1(2 * wanted)
@@ -190,7 +201,18 @@ class NodeLine(Line):
                 stop = float(np.nanmin(height / room)) * (1 + 2.0**-40)
             if self._covers(y, stop, lost):
                 return (Enclosure.of(1 - exact(lost)).log() / 2).upper_float
-        return Enclosure.of(known).log().upper_float if known < 1 else 0.0
+        return min(lifted, Enclosure.of(known).log().upper_float if known < 1 else 0.0)
+
+    def _lifted(self, y: float, wanted: float) -> float:
+        """Bound the tail on lines lifted by some heights, until one proves what is wanted; 0 where none proves any."""
+        here, found = self.estimate(y), 0.0
+        for share in _LIFTS if here < _LEAST_LIFTED else ():
+            bound = self.lifted(y, share * math.sqrt(-2.0 * here))  # a whole share is the best for a normal law
+            if 0.0 < bound < 1.0:
+                found = min(found, Enclosure.of(bound).log().upper_float)
+            if found <= wanted < 0:
+                break
+        return found
 
     def _covers(self, y: float, stop: float, lost: float) -> bool:
         """Whether |φ|² ≤ 1 − lost is proven between y and `stop`."""
@@ -514,6 +536,13 @@ class _SampledLine(NodeLine):
     def deviation(self) -> float:
         return kernels.deviation(*self._nodes[1:], self.loss, self.mean)
 
+    def lifted(self, y: float, height: float) -> float:
+        centres, whole = np.array([0.0, self.shift]), np.array([1.0])
+        laws = np.array([1.0 - self.rate, self.rate]), centres, whole, centres[:1], self.sign > 0, self.sign < 0
+        low, high = self.first * self.step, (self.first + self.nodes - 1) * self.step
+        mass = self.step * self.total * (1.0 - self.omega)
+        return lifted(laws, low, high, self.tilt, self.scale, mass, y, height)
+
     @property
     def _nodes(self) -> tuple[float, float, float, float, float, float, float, float, float]:
         """What kernels ask for beside the losses."""
@@ -528,6 +557,20 @@ class _SampledLine(NodeLine):
             self.total,
             self.omega,
         )
+
+
+Laws: TypeAlias = tuple[Floats, Floats, Floats, Floats, bool, bool]
+"""Weights and centres of two mixtures of normal laws, and which terms there are, for kernels."""
+
+
+def lifted(
+    laws: Laws, low: float, high: float, tilt: float, scale: float, mass: float, y: float, height: float
+) -> float:
+    """Call the kernel of that name, with a height and cells that it can do with."""
+    _, above, _, below, _, _ = laws
+    farthest = max(float(above[-1]), -float(below[-1]))
+    cells = math.ceil(min((high - low) * _CELLS_PER_UNIT * max(farthest, 1.0), _MOST_CELLS))
+    return mixture_moments.lifted(*laws, low, high, tilt, scale, mass, y, min(height, _HIGHEST / farthest), cells)
 
 
 def exact_point(value: Fraction) -> Enclosure:

@@ -18,6 +18,7 @@ from ..exact import Floats
 from ..loss_distribution.cells import Cells
 from ..loss_distribution.growing import Growing
 from ..loss_distribution.inversion import USEFUL, delta_by_transforms, epsilon_by_transforms
+from ..loss_distribution.inversion import is_enough as by_one_moment
 from ..loss_distribution.lattice import delta_by_lattice, epsilon_by_lattice, loss_masses
 from ..loss_distribution.profile import KeptContours, Nearness
 from ..loss_distribution.transforms import Transform
@@ -97,6 +98,16 @@ def composed_epsilon(releases: Releases, delta: Enclosure, direction: Direction)
     if not lossy:
         return Enclosure.of(0, precision=delta.precision)
     return _answered(lossy, delta, direction, epsilon_by_transforms, epsilon_by_lattice, _single_epsilon, _NARROW)
+
+
+def is_enough(releases: Releases, epsilon: Enclosure, delta: Enclosure, direction: Direction) -> bool:
+    """Whether δ(ε) ≤ δ is proven sooner than δ(ε) is enclosed: for all ε and δ inside."""
+    lossy = _lossy(releases)
+    most = _pure(lossy, direction)
+    if most is not None and most.upper <= epsilon.lower:
+        return True
+    transforms = _transforms(lossy, direction)
+    return bool(transforms) and transforms is not None and by_one_moment(transforms, epsilon.lower, delta.lower)
 
 
 def _answered(

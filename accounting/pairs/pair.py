@@ -27,7 +27,7 @@ from ..relations import Direction
 from . import response
 from .estimates import sampled_estimate
 from .laws import DeltaLaw, LossCells, LossTransform, PureLaw, RenyiEstimate, RenyiLaw
-from .loss_distribution import ReleasesProfile, composed_delta, composed_epsilon, follows
+from .loss_distribution import ReleasesProfile, composed_delta, composed_epsilon, follows, is_enough
 from .smallest_epsilon import smallest_epsilon
 
 
@@ -126,6 +126,10 @@ class Pair:
         """
         law = self.delta
         return None if law is None else smallest_epsilon(lambda epsilon: law(epsilon, direction), delta)
+
+    def is_enough(self, epsilon: Enclosure, delta: Enclosure, direction: Direction) -> bool:
+        """Whether δ(ε) ≤ δ is proven at once, for all ε and δ inside: much sooner than δ(ε) is enclosed."""
+        return False
 
     def profile(self, direction: Direction, nearness: Nearness) -> Callable[[Enclosure], Enclosure] | None:
         """δ(ε) in a direction, for many ε: as near as that, and sooner than `delta`, where there is such a way."""
@@ -333,6 +337,10 @@ class IndependentReleases(Pair):
     def smallest_epsilon(self, delta: Enclosure, direction: Direction) -> Enclosure | None:
         """Enclosure of the smallest ε at δ, from the distribution of the losses' sum where there is one."""
         return composed_epsilon(self.releases, delta, direction) if follows(self.releases) else None
+
+    def is_enough(self, epsilon: Enclosure, delta: Enclosure, direction: Direction) -> bool:
+        """Whether δ(ε) ≤ δ follows from the largest losses, or from one moment."""
+        return is_enough(self.releases, epsilon, delta, direction)
 
 
 @final

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import Any
+from typing import Any, final
 
 import pytest
 from attrs import field, frozen
@@ -81,6 +81,30 @@ def test_a_pair_loses_what_its_worse_direction_loses(law: Law, add: Fraction, re
     pair = lossy(add, remove)
     assert law(pair) == Enclosure.of(max(add, remove))
     assert set(pair.asked) == set(Direction)
+
+
+@final
+@frozen(eq=False)
+class Quick(Stated):
+    """A pair that proves at once, of the directions given, what is true of it."""
+
+    quick: tuple[Direction, ...] = ()
+
+    @property
+    def delta(self) -> DeltaLaw | None:
+        return lambda _, direction: self._loss(direction)
+
+    def is_enough(self, epsilon: Enclosure, delta: Enclosure, direction: Direction) -> bool:
+        assert self.losses is not None
+        return direction in self.quick and self.losses[direction].upper <= delta.lower
+
+
+@given(NUMBERS, NUMBERS, st.booleans())
+def test_a_direction_that_is_known_to_lose_less_is_not_asked(one: Fraction, other: Fraction, quick: bool) -> None:
+    first, second = Direction.REMOVE, Direction.ADD
+    pair = Quick({first: Enclosure.of(one), second: Enclosure.of(other)}, quick=(second,) if quick else ())
+    assert delta_at(EPSILON)(pair) == Enclosure.of(max(one, other))
+    assert pair.asked == ([first] if quick and other <= one else [first, second])
 
 
 @pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)

@@ -20,7 +20,7 @@ from scipy.special import ndtr
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.accounting.loss_distribution import inversion
-from certdp.accounting.loss_distribution.inversion import Parts, delta_by_transforms, epsilon_by_transforms
+from certdp.accounting.loss_distribution.inversion import Parts, delta_by_transforms, epsilon_by_transforms, is_enough
 from certdp.accounting.loss_distribution.transforms import GaussianTransform, Transform, sampled_gaussian_transform
 from certdp.accounting.pairs import GaussianPair, SampledGaussian
 from certdp.accounting.relations import Direction
@@ -56,6 +56,27 @@ def epsilon(parts: Parts, level: float | str) -> Enclosure:
 
 def relative(found: Enclosure) -> float:
     return float(found.width / found.upper)
+
+
+# One moment
+
+
+@pytest.mark.parametrize("direction", list(Direction))
+@pytest.mark.parametrize(("rate", "shift", "times"), [("0.01", 1, 1000), ("0.3", "0.5", 40), ("0.001", 2, 10_000)])
+def test_what_one_moment_proves_is_true_and_near(direction: Direction, rate: str, shift: str, times: int) -> None:
+    parts = [(sampled(rate, shift, direction), times)]
+    for level in ("1e-3", "1e-9"):
+        least = epsilon(parts, level)
+        target = number(level).lower
+        assert not is_enough(parts, least.lower * Fraction(999, 1000), target)
+        assert is_enough(parts, least.upper * 2, target)
+    assert not is_enough(parts, Fraction(0), Fraction(1, 2))
+    assert not is_enough(parts, Fraction(1, 2), Fraction(0))
+    if direction is ADD:
+        largest = -times * (1 - Enclosure.of(rate)).log().lower
+        assert is_enough(parts, largest * Fraction(1_000_001, 1_000_000), Fraction(0))
+        assert not is_enough(parts, largest * Fraction(999_999, 1_000_000), Fraction(0))
+    assert is_enough([], Fraction(0), Fraction(0))
 
 
 # Closed forms
@@ -166,7 +187,7 @@ def exact_delta_of_three(rate: float, shift: float, direction: Direction, level:
         edge = place(-rest)
         return np.asarray(ndtr(edge) * (1 - odds * (1 - rate)) - odds * rate * ndtr(edge - shift))
 
-    first = np.linspace(-11.0, 11.0 + shift, 901)
+    first = np.linspace(-11.0, 11.0 + shift, 3601)
     sign = 1 if direction is REMOVE else -1
     kink = place(sign * level - loss(first) - math.log1p(-rate))
     second = np.clip(kink, -8.0, 8.0)[:, None] + offsets  # further out it weighs nothing

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
-from attrs import frozen
+from attrs import evolve, frozen
 from flint import acb, arb, ctx
 
 from certdp.accounting._kernels import mixture_moments as kernels
@@ -135,6 +135,36 @@ def test_tails_and_variations_hold_beyond(stream: int) -> None:
             assert size <= arb(bound).exp() * (1 + arb(2) ** -80), case
             assert size <= float(np.min(below + height / y)) * (1 + 1e-12), case
     assert proven
+
+
+def test_lifted_lines_bound_every_value_beyond_and_some_height_is_near(stream: int) -> None:
+    """But where the terms end at a point, or meet at one: there the line cannot be lifted."""
+    ctx.prec = BITS
+    small = near = 0
+    for drawn in cases(stream, 8):
+        case = evolve(drawn, y=float(np.float32(3 / drawn.line().deviation)))
+        line = case.line()
+        size = abs(case.ratio(case.y, line.centre))
+        level = max(-2 * float(size.log().mid()), 1e-6) ** 0.5
+        bounds = [line.lifted(case.y, share * level) for share in (0.2, 0.5, 0.8, 1.0, 1e9)]
+        if case.change is Changes.SYMMETRISED:
+            assert bounds == [math.inf] * 5
+            continue
+        for further in (1.0, 1.3, 2.9):
+            true = abs(case.ratio(case.y * further, line.centre)).lower()
+            assert all(true <= bound for bound in bounds), case
+        small += level > 1
+        near += level > 1 and min(bounds) ** 1.4 < size
+    assert near >= small // 2
+
+
+def test_a_line_is_lifted_as_far_as_centres_let_it() -> None:
+    """What is asked of a kernel's height is what a line asks: near half a turn of the farthest centre nothing holds."""
+    case = Case(Changes.REMOVED, 0.3, 1.0, 1, 1.0, 4.0)
+    line = case.line()
+    highest = line.lifted(case.y, 1e9)
+    assert line.lifted(case.y, 2.95) == highest
+    assert highest > 1 > line.lifted(case.y, 1.0)
 
 
 def test_variations_tell_far_out(stream: int) -> None:
