@@ -48,6 +48,11 @@ class InterpolatedTransform(KnownTransform):
     _kept: dict[float, tuple[_Hidden, _Tails]] = field(factory=dict, init=False, repr=False)
 
     @property
+    def releases(self) -> int:
+        """For how many releases it stands: the steps."""
+        return self.steps.count
+
+    @property
     def largest(self) -> None:
         """The largest loss: None, because it is not asked for."""
         return None

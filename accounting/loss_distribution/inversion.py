@@ -484,10 +484,15 @@ class Contour:
         """About ε, and how far from it a proof should succeed."""
         c, level = self.c, self._level
         root, gap, found = start, math.nan, exact(start)
+        known: Fraction | None = None
         for _ in range(_MOST_ROOTS):
             total, hidden, slope = self._sum(found)
             if not total > 2 * hidden:
-                return _NOWHERE
+                if known is None:
+                    return _NOWHERE
+                found = exact(float((known + found) / 2))  # log δ bends: steps are too long where it falls slowly
+                continue
+            known = found
             falling = c + slope / total
             error = level + math.log(total) - c * float(found) - log_delta
             if not falling > 0:
@@ -526,7 +531,7 @@ def _nearer(parts: Known, point: _Saddle | None, level: float | None = None) -> 
     saddle = point, max(point.epsilon, 0.0) if level is None else level
     nearer = (_estimate(parts, share * point.c) for share in _NEARER)
     others = ((here, max(here.epsilon, 0.0) if level is None else level) for here in nearer if here is not None)
-    if sum(count for _, count in parts) <= _FEWEST and _period(parts, *saddle).extended:
+    if sum(count * transform.releases for transform, count in parts) <= _FEWEST and _period(parts, *saddle).extended:
         yield from sorted((saddle, *others), key=lambda pair: _period(parts, *pair).length)
     else:
         yield saddle
@@ -678,7 +683,7 @@ def _lines(parts: Parts, point: _Saddle, step: float, need: Callable[[float], fl
         tails = [line.tail(reach, share * line.estimate(reach)) for line, _ in each]
         tail = _weighted(tails, each)
         long = sum(line.nodes for line, _ in each) > _LONG
-        stuck = long and share > 0 and best is not None and 0 < best[2] - tail < _PROGRESS
+        stuck = long and share > 0 and best is not None and best[2] < -_PROGRESS and 0 < best[2] - tail < _PROGRESS
         best = (each, count, tail, tails) if best is None or tail < best[2] else best
         if tail < -0.9 * wanted or stuck:
             break

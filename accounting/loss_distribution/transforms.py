@@ -248,6 +248,11 @@ class Transform(ABC):
     """The moment function of the privacy loss of one release in one direction."""
 
     @property
+    def releases(self) -> int:
+        """For how many releases it stands: one, but for what puts many together."""
+        return 1
+
+    @property
     @abstractmethod
     def ends(self) -> tuple[Transform, Transform]:
         """Transforms of a pair that this one dominates and of one that dominates it, for known parameters.

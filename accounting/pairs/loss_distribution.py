@@ -17,7 +17,7 @@ from ..errors import InvalidValue
 from ..exact import Floats
 from ..loss_distribution.cells import Cells
 from ..loss_distribution.growing import Growing
-from ..loss_distribution.inversion import USEFUL, delta_by_transforms, epsilon_by_transforms
+from ..loss_distribution.inversion import delta_by_transforms, epsilon_by_transforms
 from ..loss_distribution.inversion import is_enough as by_one_moment
 from ..loss_distribution.lattice import delta_by_lattice, epsilon_by_lattice, loss_masses
 from ..loss_distribution.profile import KeptContours, Nearness
@@ -55,7 +55,7 @@ class Single(Protocol):
 
 
 _NARROW = Fraction(1, 2**15)
-"""The relative width of ε from which on a lattice is asked, too."""
+"""The relative width of ε or δ from which on a lattice is asked, too."""
 Releases: TypeAlias = Sequence[tuple[Single, int]]
 """Pairs, and how often each is composed."""
 ByTransforms: TypeAlias = Callable[[Sequence[tuple[Transform, int]], Enclosure], Enclosure | None]
@@ -78,14 +78,16 @@ def composed_delta(releases: Releases, epsilon: Enclosure, direction: Direction)
     Raises:
         InvalidValue: for an ε that reaches below 0.
     """
-    return _delta(_lossy(releases), epsilon, direction, delta_by_transforms)
+    return _delta(_lossy(releases), epsilon, direction, delta_by_transforms, _NARROW)
 
 
-def _delta(lossy: Releases, epsilon: Enclosure, direction: Direction, by_transforms: ByTransforms) -> Enclosure:
+def _delta(
+    lossy: Releases, epsilon: Enclosure, direction: Direction, by_transforms: ByTransforms, narrow: Fraction
+) -> Enclosure:
     whole = _pure(lossy, direction)
     if whole is not None and whole.less_equal(non_negative("epsilon", epsilon)) is Truth.TRUE:
         return Enclosure.of(0, precision=epsilon.precision)
-    return _answered(lossy, epsilon, direction, by_transforms, delta_by_lattice, _single_delta, USEFUL)
+    return _answered(lossy, epsilon, direction, by_transforms, delta_by_lattice, _single_delta, narrow)
 
 
 def composed_epsilon(releases: Releases, delta: Enclosure, direction: Direction) -> Enclosure:
@@ -185,6 +187,7 @@ class ReleasesProfile:
     def __init__(self, releases: Releases, direction: Direction, nearness: Nearness) -> None:
         """Begin with at least one release."""
         self._releases, self._direction = _lossy(releases), direction
+        self._narrow = max(nearness.width, _NARROW)
         parts = _transforms(self._releases, direction)
         self._contours = None if parts is None else KeptContours(parts, nearness)
 
@@ -194,7 +197,7 @@ class ReleasesProfile:
         Raises:
             InvalidValue: for an ε that reaches below 0.
         """
-        return _delta(self._releases, epsilon, self._direction, self._by_contours)
+        return _delta(self._releases, epsilon, self._direction, self._by_contours, self._narrow)
 
     def _by_contours(self, parts: Sequence[tuple[Transform, int]], epsilon: Enclosure) -> Enclosure | None:
         return None if self._contours is None else self._contours.delta(epsilon)

@@ -294,6 +294,27 @@ def test_answers_are_those_of_the_steps_one_by_one(direction: Direction) -> None
         assert exactly.width < found.width  # else nothing was interpolated
 
 
+@pytest.mark.parametrize(("least", "most"), [(1.0, 2.0), (0.8, 1.2)])
+def test_rare_large_losses_are_told(least: float, most: float) -> None:
+    """Of many equal steps in each place, whose exact composition has an enclosure of its own."""
+    rates, shifts = np.linspace(0.001, 0.004, 9), 1 / np.linspace(least, most, 9)
+    steps = InterpolatedSteps.of(np.repeat(rates, 1111), np.repeat(shifts, 1111), nodes=1024)
+    assert steps is not None
+    known = [
+        (SampledGaussianTransform(Enclosure.of(q, precision=53), Enclosure.of(s, precision=53), Direction.REMOVE), 1111)
+        for q, s in zip(rates.tolist(), shifts.tolist(), strict=True)
+    ]
+    delta = Enclosure.of("1e-6")
+    exactly, found = (
+        epsilon_by_transforms(parts, delta) for parts in (known, [(InterpolatedTransform(steps, Direction.REMOVE), 1)])
+    )
+    assert exactly is not None
+    assert found is not None
+    assert found.lower <= exactly.upper
+    assert exactly.lower <= found.upper
+    assert found.width <= Fraction(1, 1000) * found.upper
+
+
 def test_steps_that_lose_much_each_are_not_interpolated() -> None:
     assert InterpolatedSteps.of(np.linspace(0.2, 0.4, 100), np.linspace(2.0, 4.0, 100), nodes=1024) is None
     assert InterpolatedSteps.of(np.linspace(0.001, 0.6, 100), np.linspace(0.1, 0.2, 100), nodes=1024) is None
