@@ -62,6 +62,7 @@ class LossDistributionAccountant(Accountant):
 
         It is the smaller of what the pairs lose and what the responses do that dominate those of unknown distribution.
         """
+        pairs = pairs.joined
         dominating = WorstPairs(tuple(pair.replaced(_known) for pair in pairs.bounding), ())
         own, other = _worst(pairs, law), None
         if dominating.bounding != pairs.bounding:

@@ -49,6 +49,14 @@ class WorstPairs:
     bounding: tuple[Pair, ...]
     reached: tuple[Pair, ...]
 
+    @property
+    def joined(self) -> WorstPairs:
+        """The same with one pair in the place of two that are next to each other: both ends are asked of it at once."""
+        if len(self.bounding) != 1 or len(self.reached) != 1:
+            return self
+        found = self.bounding[0].down_to(self.reached[0])
+        return self if found is None else WorstPairs((found,), (found,))
+
     def worst(self, law: Law) -> Bounds | None:
         """The largest loss; None where some pair does not say."""
         found: dict[Pair, Enclosure] = {}

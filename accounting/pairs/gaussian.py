@@ -18,7 +18,7 @@ from ..loss_distribution.families import normal_cells
 from ..loss_distribution.transforms import GaussianTransform, Transform, sampled_gaussian_transform
 from ..relations import Direction
 from .laws import DeltaLaw, LossCells, LossTransform, RenyiEstimate, RenyiLaw
-from .pair import Pair, always
+from .pair import Pair, always, between
 from .sampled_gaussian_renyi import sampled_gaussian_renyi, sampled_gaussian_renyi_add
 
 _REACH = 9.0
@@ -131,6 +131,15 @@ class SampledGaussian(Pair):
     def __attrs_post_init__(self) -> None:
         non_negative("shift", self.shift)
         probability("rate", self.rate)
+
+    def down_to(self, lower: Pair) -> Pair | None:
+        """The pair of shifts and rates from those of another one up to its own; see `Pair.down_to`."""
+        match lower:
+            case SampledGaussian(shift, rate):
+                moved, drawn = between(shift, self.shift), between(rate, self.rate)
+                return None if moved is None or drawn is None else SampledGaussian(moved, drawn)
+            case _:
+                return None
 
     @property
     def delta(self) -> DeltaLaw:

@@ -30,7 +30,7 @@ from ..loss_distribution.mixture_transforms import group_transform
 from ..loss_distribution.transforms import Transform
 from ..relations import Direction
 from .laws import DeltaLaw, LossCells, LossTransform
-from .pair import Pair
+from .pair import Pair, between
 
 _FARTHEST_GUESS = 2**40
 LARGEST_GROUP = 64
@@ -73,6 +73,17 @@ class GaussianGroup(Pair):
         probability("rate", self.rate)
         if whole("size", self.size, 1) > LARGEST_GROUP:
             raise InvalidValue("size", self.size, f"at most {LARGEST_GROUP} records")
+
+    def down_to(self, lower: Pair) -> Pair | None:
+        """The pair of shifts and rates from those of another one up to its own; see `Pair.down_to`."""
+        match lower:
+            case GaussianGroup(shift, rate, self.size, self.mirrored):
+                moved, drawn = between(shift, self.shift), between(rate, self.rate)
+                if moved is None or drawn is None:
+                    return None
+                return GaussianGroup(moved, drawn, self.size, self.mirrored)
+            case _:
+                return None
 
     @property
     def delta(self) -> DeltaLaw:

@@ -136,6 +136,13 @@ class Pair:
         law = self.delta
         return None if law is None else lambda epsilon: law(epsilon, direction)
 
+    def down_to(self, lower: Pair) -> Pair | None:
+        """The pair of every parameter from those of another pair up to its own, which then asks about both at once.
+
+        None for pairs of another kind, and for parameters that are not right below its own: its laws would be looser.
+        """
+        return self if lower == self else None
+
     def sampled(self, rate: Enclosure) -> Pair:
         """The pair of a mechanism that sees the record with probability `rate`: ((1 − q)Q + qP, Q).
 
@@ -308,6 +315,16 @@ def larger_pure_loss(law: PureLaw | None) -> Enclosure | None:
     return None if law is None else law(Direction.REMOVE).maximum(law(Direction.ADD))
 
 
+def between(lower: Enclosure, upper: Enclosure) -> Enclosure | None:
+    """The numbers from one enclosure up to another, where the first is at most that and right below it."""
+    if not upper.lower * (1 - _NEXT_TO) <= lower.lower <= lower.upper <= upper.upper:
+        return None
+    return Enclosure.between(min(lower.lower, upper.lower), upper.upper, precision=upper.precision)
+
+
+_NEXT_TO = Fraction(1, 2**40)
+
+
 def smallest(bounds: Iterable[Enclosure | None]) -> Enclosure | None:
     """The smallest of the bounds that are known; None where none is."""
     known = [bound for bound in bounds if bound is not None]
@@ -418,6 +435,15 @@ class Repeated(IndependentReleases):
     def repeated(self, times: int) -> Pair:
         """Return the pair of T·T' releases of the base."""
         return Repeated(self.base, self.times * whole("times", times, 1))
+
+    def down_to(self, lower: Pair) -> Pair | None:
+        """Return the repetition of what the base is then."""
+        match lower:
+            case Repeated(base, self.times):
+                found = self.base.down_to(base)
+                return None if found is None else Repeated(found, self.times)
+            case _:
+                return None
 
     def replaced(self, by: Callable[[Pair], Pair]) -> Pair:
         """Return the repetition of the base's replacement."""

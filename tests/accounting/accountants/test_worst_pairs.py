@@ -22,7 +22,7 @@ from certdp.accounting.accountants.worst_pairs import (
     zero_concentrated,
 )
 from certdp.accounting.enclosures import Enclosure
-from certdp.accounting.pairs import Pair
+from certdp.accounting.pairs import GaussianGroup, Pair, Repeated, SampledGaussian
 from certdp.accounting.pairs.laws import DeltaLaw, PureLaw, RenyiLaw
 from certdp.accounting.relations import Direction
 
@@ -140,6 +140,52 @@ def test_a_pair_that_is_reached_is_asked_once() -> None:
     assert found is not None
     assert (found.enclosure, found.two_sided) == (Enclosure.of(2), True)
     assert sorted(pair.asked, key=str) == sorted(Direction, key=str)
+
+
+def sampled(rate: Enclosure, *, times: int = 3, shift: str = "0.7", group: bool = False) -> Pair:
+    one = GaussianGroup(Enclosure.of(shift), rate, 2, True) if group else SampledGaussian(Enclosure.of(shift), rate)
+    return Repeated(one, times)
+
+
+@pytest.mark.parametrize("group", [False, True])
+def test_pairs_that_are_next_to_each_other_are_asked_at_once(group: bool) -> None:
+    """The upper end is that of the one, the lower end that of the other."""
+    exactly = Fraction(1, 3)
+    high = Enclosure.of(exactly)
+    low = Enclosure.between(exactly * (1 - Fraction(1, 2**45)), exactly)
+    run = WorstPairs((sampled(high, group=group),), (sampled(low, group=group),))
+    (found,) = run.joined.bounding
+    assert run.joined.reached == (found,)
+    for law in (delta_at(Enclosure.of(1)), lambda pair: pair.smallest_epsilon(Enclosure.of("1e-5"), Direction.REMOVE)):
+        apart, joined = run.worst(law), run.joined.worst(law)
+        assert apart is not None
+        assert joined is not None
+        assert joined.two_sided
+        for end, alone in (
+            (joined.enclosure.lower, apart.enclosure.lower),
+            (joined.enclosure.upper, apart.enclosure.upper),
+        ):
+            assert abs(end - alone) <= alone / 2**40
+
+
+def test_pairs_that_are_not_next_to_each_other_are_asked_apart() -> None:
+    half, near = Enclosure.of("0.5"), Enclosure.of(Fraction(1, 2) - Fraction(1, 2**45))
+    assert WorstPairs((sampled(half),), (sampled(near),)).joined.bounding != (sampled(half),)
+    for other in (
+        sampled(Enclosure.of("0.49")),
+        sampled(Enclosure.of(Fraction(1, 2) + Fraction(1, 2**45))),
+        sampled(near, times=4),
+        sampled(near, shift="0.6"),
+        sampled(near, group=True),
+        lossy(Fraction(1), Fraction(2)),
+    ):
+        run = WorstPairs((sampled(half),), (other,))
+        assert run.joined is run
+    for several in (
+        WorstPairs((sampled(half), sampled(near)), (sampled(near),)),
+        WorstPairs((sampled(half),), ()),
+    ):
+        assert several.joined is several
 
 
 @pytest.mark.parametrize("scale", [Fraction(1, 1024), Fraction(1), Fraction(64)])
