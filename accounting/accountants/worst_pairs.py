@@ -51,7 +51,7 @@ class WorstPairs:
 
     @property
     def joined(self) -> WorstPairs:
-        """The same with one pair in the place of two that are next to each other: both ends are asked of it at once."""
+        """One pair in the place of two that are next to each other, so that both ends are asked of it at once."""
         if len(self.bounding) != 1 or len(self.reached) != 1:
             return self
         found = self.bounding[0].down_to(self.reached[0])

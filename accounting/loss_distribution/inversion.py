@@ -39,6 +39,8 @@ _SPARE = 4.0  # and may be larger by e^4
 _MOST_TRIALS, _MOST_REACHES, _MOST_PERIODS, _MOST_GAPS, _MOST_ROOTS, _MOST_LEVELS = 60, 24, 12, 6, 40, 5
 _NEAR_LEVEL = 1e-3
 _MOST_VALUES, _MOST_WORK, _MOST_SHARES = 1 << 17, 20_000_000, 32
+_LITTLE_WORK, _NODES_PER_REACH = 1e7, 20.0
+_NEARLY_ALL = 0.98
 _MUCH_LONGER = 1.2  # than without rare large losses
 _NEAR = 0.2  # of the width of the sum on the contour, at the end of searches
 _NARROW = Fraction(1, 2**64)
@@ -531,7 +533,8 @@ def _nearer(parts: Known, point: _Saddle | None, level: float | None = None) -> 
     saddle = point, max(point.epsilon, 0.0) if level is None else level
     nearer = (_estimate(parts, share * point.c) for share in _NEARER)
     others = ((here, max(here.epsilon, 0.0) if level is None else level) for here in nearer if here is not None)
-    if sum(count * transform.releases for transform, count in parts) <= _FEWEST and _period(parts, *saddle).extended:
+    few = sum(count * transform.releases for transform, count in parts) <= _FEWEST
+    if few and _period(parts, *saddle).extended and _is_long(parts, *saddle):
         yield from sorted((saddle, *others), key=lambda pair: _period(parts, *pair).length)
     else:
         yield saddle
@@ -586,6 +589,19 @@ def _beyond(parts: Parts, c: float, beyond: float) -> _Moments | None:
         if found is not None:
             return found
     return None
+
+
+def _is_long(parts: Known, point: _Saddle, epsilon: float) -> bool:
+    """Whether |φ| is hardly small at the end of a line with as many nodes and values as are little work."""
+    step = 2 * math.pi / _period(parts, point, epsilon).length
+    reach = math.sqrt(_LITTLE_WORK * step / _NODES_PER_REACH)
+    for _ in range(2):
+        each = _on(parts, point.c, reach)
+        if each is None:
+            return True
+        told = math.fsum(line.estimate(reach) * times for line, times in each)
+        reach *= math.sqrt(_LITTLE_WORK / (reach / step * sum(line.nodes for line, _ in each)))
+    return told > -_NATS
 
 
 @frozen
@@ -687,7 +703,9 @@ def _lines(parts: Parts, point: _Saddle, step: float, need: Callable[[float], fl
         best = (each, count, tail, tails) if best is None or tail < best[2] else best
         if tail < -0.9 * wanted or stuck:
             break
-        reach *= min(max(math.sqrt(wanted / -here), 1.2), 2.0) if here < 0 else 2.0
+        longer = min(max(math.sqrt(wanted / -here), 1.2), 2.0) if here < 0 else 2.0
+        most = math.sqrt(most_work / max(count * sum(line.nodes for line, _ in each), 1))  # both grow with it
+        reach *= min(longer, _NEARLY_ALL * most) if most > 1.2 else longer
     if best is None:
         return None
     moment = _log_moment(best[0])

@@ -39,6 +39,7 @@ _MOST_OCTAVES, _MOST_VALUES, _MOST_TAIL_WORK = 32, 1000, 1_000_000  # of a tail;
 _LARGEST_TURN = 2.0**29
 _HIGHEST = 2.9  # of a lifted line, times the farthest centre: below 15/16 of π
 _CELLS_PER_UNIT, _MOST_CELLS = 16, 4096
+_FEW_NATS = _NATS + math.log(33)
 _LIFTS, _LEAST_LIFTED = (0.8, 0.6, 0.4, 0.25, 1.0), -0.2
 
 
@@ -205,7 +206,10 @@ class NodeLine(Line):
 
     def _lifted(self, y: float, wanted: float) -> float:
         """Bound the tail on lines lifted by some heights, until one proves what is wanted; 0 where none proves any."""
-        here, found = self.estimate(y), 0.0
+        found = 0.0
+        if self.nats > _FEW_NATS:  # of many releases |φ| is near 1, where variations tell more
+            return found
+        here = self.estimate(y)
         for share in _LIFTS if here < _LEAST_LIFTED else ():
             bound = self.lifted(y, share * math.sqrt(-2.0 * here))  # a whole share is the best for a normal law
             if 0.0 < bound < 1.0:
