@@ -11,7 +11,8 @@ from attrs import evolve, frozen
 from ...plugins.contract import stated
 from ...plugins.registry import origin_of_class
 
-_WITH_REAL_VALUED_NOISE = dict.fromkeys(("laplace-sum", "count", "lp-sum", "gaussian-sum", "lloyd", "dpis-step"), "1")
+_ONCE_REAL_VALUED = frozenset(("laplace-sum", "count", "lp-sum", "gaussian-sum", "lloyd", "dpis-step"))
+_REAL_VALUED = "1"
 """The last version of these mechanisms whose noise was added in binary64."""
 _OWN = "certdp"
 
@@ -49,8 +50,8 @@ class PluginStatement:
 
     def with_real_valued_noise(self) -> PluginStatement:
         """The same where noise is added in binary64, by whatever code: as certdp's own mechanisms once declared it."""
-        version = _WITH_REAL_VALUED_NOISE.get(self.name) if self.distribution == _OWN else None
-        return self if version is None else evolve(self, version=version)
+        once = self.distribution == _OWN and self.name in _ONCE_REAL_VALUED
+        return evolve(self, version=_REAL_VALUED) if once else self
 
     def as_json(self) -> dict[str, Any]:
         """Return the statement as the certificate holds it."""

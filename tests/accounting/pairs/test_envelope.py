@@ -43,6 +43,6 @@ def test_other_notions_know_nothing_of_an_envelope() -> None:
     found = Envelope.of([pair])
     assert pair.is_one_pair
     assert not found.is_one_pair
-    assert found.renyi is found.zero_concentrated is found.gaussian is found.loss_cells is None
+    assert {found.renyi, found.zero_concentrated, found.gaussian, found.loss_cells} == {None}
     delta = Enclosure.of("1/8")
     assert found.smallest_epsilon(delta, Direction.REMOVE) == pair.smallest_epsilon(delta, Direction.REMOVE)
