@@ -594,7 +594,7 @@ def _beyond(parts: Parts, c: float, beyond: float) -> _Moments | None:
 def _is_long(parts: Known, point: _Saddle, epsilon: float) -> bool:
     """Whether |φ| is hardly small at the end of a line with as many nodes and values as are little work."""
     step = 2 * math.pi / _period(parts, point, epsilon).length
-    reach = math.sqrt(_LITTLE_WORK * step / _NODES_PER_REACH)
+    reach, told = math.sqrt(_LITTLE_WORK * step / _NODES_PER_REACH), 0.0
     for _ in range(2):
         each = _on(parts, point.c, reach)
         if each is None:
