@@ -168,6 +168,7 @@ RULES = (
         (),
         ("accounting/loss_distribution/test_mixture_transforms.py",),
     ),
+    Rule("verification.checker.vocabulary", tests=("verification/checker/test_assumptions.py",), alone=True),
     *(
         Rule(
             f"accounting.loss_distribution.{name}",

@@ -148,6 +148,7 @@ OF_PROOFS = {
     "part 7: sampler.rate": "1/1000",
     "sampler.none was released": "any value",
     "the rate was released": "any value",
+    "the rate Was re1eased": "any value",
     "real-valued noise": "none",
     "clipping": "none",
 }
