@@ -23,6 +23,8 @@ from certdp.interoperation import (
     judged,
     read_peer_file,
 )
+from certdp.interoperation.proven_claims import proven
+from certdp.verification.checker import check
 
 Read = Callable[[dict[str, Any]], Any]
 
@@ -63,6 +65,15 @@ def test_poisson_samples_of_clients_are_amplified(read: Read) -> None:
     second = SelfComposed(PoissonSampled(Fraction(1, 10), Gaussian(2)), 1)
     assert (found.source, found.event) == (Source.FLOWER, Composed([first, second]))
     assert "fixed size" in str(found.assumptions)
+
+
+def test_what_a_state_tells_is_certified(read: Read) -> None:
+    found = read(state_of("poisson"))
+    certificate = proven(found, 50, "1e-5").certificate
+    assert certificate is not None
+    claim = check(certificate).claim
+    assert claim is not None
+    assert {one.name for one in found.assumptions} <= {name for name, _ in (*claim.assumptions, *claim.beside)}
 
 
 def test_without_amplification_every_client_counts_whatever_the_sizes(read: Read) -> None:

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
+from attrs import evolve, fields
 
 import certdp
 from certdp import (
     Delta,
     LaplaceSum,
+    Ledger,
     Norm,
     NormBall,
     Plan,
@@ -18,12 +24,21 @@ from certdp import (
     ResampleEach,
     SampledRun,
 )
+from certdp.accounting.derivation import RecordCount
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidValue
 from certdp.accounting.filters.odometers import PureOdometer
 from certdp.accounting.filters.sums import PureFilter
 from certdp.accounting.notions import Pure
-from certdp.accounting.relations import RECORD
+from certdp.accounting.relations import RECORD, REPLACE
+from certdp.interoperation import (
+    Composed,
+    Event,
+    Gaussian,
+    SampledWithoutReplacement,
+    TruncatedSubsampledGaussian,
+)
+from certdp.interoperation.proven_claims import proven
 from certdp.samplers.truncated_poisson import TruncatedPoisson
 from certdp.verification.checker import check
 from tests.support.forgeries import body_of, seal
@@ -59,6 +74,35 @@ def test_no_account_pays_for_data_of_two_sizes() -> None:
     with pytest.raises(InvalidValue, match="number of records"):
         restored.spend(second)
     assert account.number == restored.number == odometer.reading.number == 1
+
+
+def test_no_ledger_pays_for_data_of_two_sizes(tmp_path: Path) -> None:
+    first, second = (run(size).pure() for size in (100, 101))
+    rule = PureFilter(Pure(Enclosure.of(5)), relation=first.relation, unit=RECORD, domain=run(100).domain)
+    ledger = Ledger.create(tmp_path / "ledger", rule, data="records")
+    ledger.pay(first, request="first")
+    for ask in (
+        ledger.would_exceed,
+        partial(ledger.pay, request="second"),
+        partial(ledger.reserve, request="third", expires=timedelta(hours=1)),
+    ):
+        with pytest.raises(InvalidValue, match="number of records"):
+            ask(second)
+    ledger.pay(first, request="fourth")
+    assert ledger.number == 2
+    assert ledger.verify().problems == ()
+    assert ledger.guarantee.derivation.records == first.derivation.records
+
+
+@pytest.mark.parametrize(
+    "event", [SampledWithoutReplacement(100, 5, Gaussian(2)), TruncatedSubsampledGaussian(100, Fraction(1, 8), 20, 2)]
+)
+def test_events_of_counted_records_say_how_many_there_are(event: Event) -> None:
+    assert event.is_of_counted_records
+    assert event.run(REPLACE).derivation.records == RecordCount(100, 100)
+    other = evolve(event, **{fields(type(event))[0].name: 200})
+    with pytest.raises(InvalidValue, match="number of records"):
+        proven(Composed([event, other]), 20, "1e-5", relation=REPLACE)
 
 
 def test_no_certificate_is_of_data_of_two_sizes() -> None:

@@ -49,7 +49,7 @@ class PluginStatement:
         )
 
     def with_real_valued_noise(self) -> PluginStatement:
-        """The same where noise is added in binary64, by whatever code: as certdp's own mechanisms once declared it."""
+        """What is said where noise is added in binary64, by whatever code: certdp's own mechanisms once did."""
         once = self.distribution == _OWN and self.name in _ONCE_REAL_VALUED
         return evolve(self, version=_REAL_VALUED) if once else self
 

@@ -97,7 +97,8 @@ class SampledWithoutReplacement(Event):
     def assumptions(self) -> tuple[Assumption, ...]:
         """How batches are drawn, and what the event assumes."""
         stated = f"{self.sample_size} of {self.source_dataset_size}"
-        return Assumption("batches without replacement, all equally likely", stated), *self.event.assumptions
+        batches = Assumption("batches without replacement, all equally likely", stated)
+        return batches, *self._batches.assumptions, *self.event.assumptions
 
     @property
     def releases(self) -> int:

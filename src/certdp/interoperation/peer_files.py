@@ -29,7 +29,7 @@ _ZIP = b"PK\x03\x04"  # what torch.save writes
 
 _OF_CLIENTS = (
     CLIPPED_RECORDS,
-    Assumption("records", "the clients: each record is all that one client sends"),
+    Assumption("who a record is", "the clients: each record is all that one client sends"),
     Assumption(
         "clients",
         "one more or fewer changes nothing about which others take part; where another takes its place, as in samples "

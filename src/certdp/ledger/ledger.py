@@ -312,6 +312,7 @@ class Ledger:
         require("cost", cost, Guarantee, "Ask about the guarantee of what is released")
         refuse_counted_elsewhere("cost", cost, self)
         with self._reading() as turn:
+            turn.require_one_count(cost)
             return self.rule.exceeded(turn.sums, cost)
 
     def state(self, request: str) -> RequestState | None:
@@ -436,6 +437,7 @@ class Ledger:
                 used = turn.user_of(terms.uses)
                 if used is not None:
                     raise _used_before(*used)
+                turn.require_one_count(terms.cost)
                 sums = self.rule.after(turn.sums, terms.cost)
                 if certificate is not None:
                     turn.keep(certificate)

@@ -11,6 +11,7 @@ from typing import Any, final
 
 from attrs import field, frozen
 
+from ..accounting.derivation import ANY_COUNT, RecordCount
 from ..accounting.display import Displayed
 from ..accounting.errors import CertdpError, InvalidValue
 from ..accounting.filters import Filter
@@ -173,6 +174,7 @@ class _Book:
         self._last = first
         self._requests: dict[str, Request] = {}
         self._used: set[str] = set()
+        self._records = ANY_COUNT
         self._require_sums(sums)
 
     @property
@@ -228,6 +230,7 @@ class _Book:
             raise InvalidValue("expires", values["expires"], "a time for a reservation, and none else")
         if values["expires"] is not None:
             read_time(values["expires"])
+        self._records = RecordCount.common([self._records, cost.derivation.records])
         sums = self._rule.after(self._sums, cost)
         added = sums_from_json(values["added"], len(sums.totals))
         if without(sums, added) != self._sums:

@@ -9,10 +9,12 @@ from typing import Any, final
 
 from attrs import frozen
 
+from ..accounting.derivation import ANY_COUNT, RecordCount
 from ..accounting.filters import Filter
 from ..accounting.filters.states import sums_from_json, sums_to_json
 from ..accounting.filters.totals import Sums
-from ..accounting.stored import Json, canonical
+from ..accounting.guarantees import Guarantee
+from ..accounting.stored import Json, canonical, derivation_from_json
 from ..durable.files import digest_of
 from .anchors import Anchor
 from .entries import Entry, Event, format_time, read_time
@@ -128,6 +130,19 @@ class Turn:
         if not rows or digest_of(rows[0][0].encode()) != rows[0][1]:
             raise self._damaged(f"entry {number} is missing or altered")
         return Entry.read(rows[0][0])
+
+    def require_one_count(self, cost: Guarantee[Any, Any, Any]) -> None:
+        """Raise unless there are data with as many records as this cost and all that was ever entered say.
+
+        Raises:
+            InvalidValue: where there are none.
+        """
+        records = cost.derivation.records
+        if records == ANY_COUNT:
+            return
+        entered = (Entry.read(body).content for (body,) in self._execute("SELECT body FROM ledger_entries", ()))
+        costs = (content["cost"] for content in entered if "cost" in content)
+        RecordCount.common([records, *(derivation_from_json(one["derivation"]).records for one in costs)])
 
     def user_of(self, names: Iterable[str]) -> tuple[str, str] | None:
         """The first of these names of randomness that a request has used up, and that request; None where none is."""

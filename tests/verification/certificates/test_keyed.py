@@ -325,11 +325,13 @@ def assumed(name: str, value: str | None) -> Callable[[Body], None]:
 
 def foreign(role: str) -> Callable[[Body], None]:
     """A plugin of which the checker knows nothing."""
-    return both(
-        put("elsewhere", role, "distribution"),
-        put("theirs", role, "name"),
-        assumed(f"evidence of {role} theirs", "proved"),
-    )
+
+    def renamed(body: Body) -> None:
+        (told,) = (item for item in body["assumptions"] if item["name"] == f"evidence of {role} {body[role]['name']}")
+        told["name"] = f"evidence of {role} theirs"
+        body[role].update(distribution="elsewhere", name="theirs")
+
+    return renamed
 
 
 def unnamed(option: str) -> Callable[[Body], None]:

@@ -1506,8 +1506,10 @@ def of_others(body: Body) -> Body:
     """Of a mechanism and a sampler whose loss and rate are taken as stated."""
     altered = copy.deepcopy(body)
     for place, role, plugin in plugins(altered):
+        before = {f"{place}evidence of {role} {plugin['name']}"} | {f"{place}{role}.{one}" for one in plugin["options"]}
         plugin.update(name="theirs", distribution="acme", options={})
-        altered["assumptions"].append({"name": f"{place}evidence of {role} theirs", "value": "proved"})
+        others = [item for item in altered["assumptions"] if item["name"] not in before]
+        altered["assumptions"] = [*others, {"name": f"{place}evidence of {role} theirs", "value": "proved"}]
     return altered
 
 
@@ -1864,8 +1866,12 @@ def costs_more_than_epsilon(body: Body) -> Body:
     return altered
 
 
+def unassumed(body: Body, *names: str) -> Body:
+    return {**body, "assumptions": [item for item in body["assumptions"] if item["name"] not in names]}
+
+
 def without_a_domain(body: Body) -> Body:
-    altered = of_others(body)
+    altered = unassumed(of_others(body), "norm", "radius", "dimension")
     altered["claim"]["domain"] = None
     return altered
 
@@ -1888,7 +1894,7 @@ def others_keyed(*way: Any, **options: str) -> Callable[[Body], Body]:
     """Of plugins of others, with options that the inputs do not keep to; `way` leads to another value."""
 
     def made(body: Body) -> Body:
-        altered = of_others(body)
+        altered = unassumed(of_others(body), "a key of more occurrences counts as having")
         if way:
             altered = put(altered, way[:-1], way[-1])
         for key, text in options.items():
@@ -2309,7 +2315,9 @@ FOR_ONE_REASON: dict[str, tuple[str, Callable[[Body], Body], str]] = {
     ),
     "batches cut down of an unknown number of records": (
         "batches cut down",
-        lambda body: put(of_others(body), ("parts", 0, "batches", "data_size"), None),
+        lambda body: put(
+            unassumed(of_others(body), "part 1: number of records"), ("parts", 0, "batches", "data_size"), None
+        ),
         "must state the number of records, which is at least the largest batch",
     ),
     "batches cut down of more records than are assumed": (
@@ -2519,7 +2527,7 @@ FOR_ONE_REASON: dict[str, tuple[str, Callable[[Body], Body], str]] = {
     "one run in the place of several": (
         "selection",
         lambda body: {**body, "method": {"name": "hockey-stick"}, "theorem": HOCKEY_STICK},
-        "what one run costs says nothing about the best of several",
+        "drawn apart from everything, and not told' has a name that proofs use, and this one uses none",
     ),
     "fewer runs than are assumed": (
         "selection, Poisson",

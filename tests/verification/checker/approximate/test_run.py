@@ -127,7 +127,7 @@ def test_cells_combine_in_no_more_ways_than_can_be_checked(cells: tuple[int, ...
         ({"released_cost": NOISE["claim"]["epsilon"]}, "released"),
         ({"theorem": METHODS["renyi"].theorem}, "the theorem of this method"),
         ({"claim": {**NOISE["claim"], "delta": "11/10"}}, "claim.delta is no probability"),
-        ({"claim": {**NOISE["claim"], "domain": None}}, "domain"),
+        ({"claim": {**NOISE["claim"], "domain": None}}, "has a name that proofs use"),
     ],
 )
 def test_a_run_that_is_none_is_refused(change: dict[str, Any], reason: str) -> None:
