@@ -188,13 +188,15 @@ def with_bounds(account: Any, name: str = "age", **options: Any) -> object:
     own = (
         kept.kept_in(held) if isinstance(held, Ledger) else q.Account(budget=kept.budget, contributions=1, filter=held)
     )
-    return q.table(AGES, [q.Column("age")], account=own).with_bounds(name, **{"epsilon": 1} | options)
+    stated: dict[str, Any] = {"epsilon": 1} | options
+    return q.table(AGES, [q.Column("age")], account=own).with_bounds(name, **stated)
 
 
 def individual(ledger: PaidFrom, units: Any = ("a", "b"), **options: Any) -> object:
     held, request = (ledger.ledger, ledger.request) if isinstance(ledger, LedgerRequest) else (ledger, "run")
     place = Path(FOLDER) / "accounts"
-    return IndividualAccount.create(place, units, held, request, **{"order": 8, "budget": 1} | options)
+    stated: dict[str, Any] = {"order": 8, "budget": 1} | options
+    return IndividualAccount.create(place, units, held, request, **stated)
 
 
 def paid(ledger: PaidFrom, **options: Any) -> None:

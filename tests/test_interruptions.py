@@ -52,8 +52,8 @@ class Repeating:
 
     private = False
 
-    def bits(self, words: int) -> Any:
-        return Seeded(1).bits(words)
+    def bits(self, count: int) -> Any:
+        return Seeded(1).bits(count)
 
 
 class Interrupted(KeyboardInterrupt):
@@ -151,11 +151,11 @@ class Failing:
         self.at, self.error, self.seeded = at, error, Seeded(1)
         self.asked = 0
 
-    def bits(self, words: int) -> Any:
+    def bits(self, count: int) -> Any:
         self.asked += 1
         if self.asked == self.at:
             raise self.error
-        return self.seeded.bits(words)
+        return self.seeded.bits(count)
 
     def mended(self, seed: int) -> None:
         self.at, self.seeded = 0, Seeded(seed)

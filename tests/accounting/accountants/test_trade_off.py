@@ -323,7 +323,8 @@ def test_the_lower_end_of_a_true_positive_rate_is_reached(
 def test_the_curve_of_both_directions_is_reached_by_no_test() -> None:
     """Why the test above looks at each direction by itself: an output that is sure in one of them alone."""
     pair = FinitePair((Fraction(1, 2), Fraction(1, 2)), (Fraction(1), Fraction(0)))
-    rates = [1 - most_powerful(*laws, Fraction(1, 4)) for laws in (pair_laws(pair), pair_laws(pair)[::-1])]
+    first, second = pair_laws(pair)
+    rates = [1 - most_powerful(*laws) for laws in ((first, second, Fraction(1, 4)), (second, first, Fraction(1, 4)))]
     assert 1 - second_error(worse(pair), "1/4").upper > max(rates)
 
 
