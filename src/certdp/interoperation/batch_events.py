@@ -7,7 +7,7 @@ from typing import Any, final
 
 from attrs import field, frozen
 
-from ..accounting.derivation import Assumption
+from ..accounting.derivation import NUMBER_OF_RECORDS, Assumption
 from ..accounting.enclosures import Enclosure
 from ..accounting.enclosures.arguments import whole
 from ..accounting.errors import InvalidValue
@@ -98,7 +98,8 @@ class SampledWithoutReplacement(Event):
         """How batches are drawn, and what the event assumes."""
         stated = f"{self.sample_size} of {self.source_dataset_size}"
         batches = Assumption("batches without replacement, all equally likely", stated)
-        return batches, *self._batches.assumptions, *self.event.assumptions
+        records = Assumption(NUMBER_OF_RECORDS, str(self.source_dataset_size))
+        return batches, records, *self.event.assumptions
 
     @property
     def releases(self) -> int:
