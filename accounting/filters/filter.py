@@ -12,9 +12,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import Any, ClassVar, Generic, Protocol, TypeVar, final
 
-from attrs import frozen
+from attrs import evolve, frozen
 
-from ..derivation import ANY_COUNT, Assumption, Derivation, RecordCount, Theorem, whatever_is_paid
+from ..derivation import Assumption, Derivation, RecordCount, Theorem, whatever_is_paid
 from ..display import Displayed
 from ..enclosures import Truth
 from ..errors import InvalidType, InvalidValue
@@ -135,7 +135,6 @@ class Filter(SpendingState, ABC, Generic[B, R, U]):
         self.domain = domain
         self._sums = self.start
         self._premises: dict[Derivation, None] = {}
-        self._records = ANY_COUNT
 
     # What each notion says
 
@@ -171,18 +170,18 @@ class Filter(SpendingState, ABC, Generic[B, R, U]):
 
         Raises:
             InvalidType: for a cost in another notion.
-            InvalidValue: for one with another relation, unit or domain, and beside another account.
+            InvalidValue: for one with another relation, unit or domain, or about data of another number of records than
+                what was paid, and beside another account.
             SecondAccount: in a forked process.
         """
         self._require_countable(cost)
         with self._own():
-            RecordCount.common([self._records, cost.derivation.records])
             return self.exceeded(self._sums, cost)
 
     def exceeded(self, sums: Sums, cost: Guarantee[B, R, U]) -> Truth:
         """Whether an account under this rule would exceed the budget with a cost; raises as `would_exceed`."""
         self._check(cost)
-        return self._compared(self._with(sums, cost)).within.negated
+        return self._compared(self._with(sums, cost).totals).within.negated
 
     def spend(self, cost: Guarantee[B, R, U]) -> Spent[B, R, U]:
         """Pay a cost; call it before what costs it is released.
@@ -193,11 +192,10 @@ class Filter(SpendingState, ABC, Generic[B, R, U]):
         """
         self._require_countable(cost)
         with self._own():
-            records = RecordCount.common([self._records, cost.derivation.records])
             sums = self.after(self._sums, cost)
             spent = Spent(sums.number, cost, self._bound(sums.totals))
             with self._changing():
-                self._sums, self._records = sums, records
+                self._sums = sums
                 self._premises[cost.derivation] = None
             return spent
 
@@ -208,11 +206,11 @@ class Filter(SpendingState, ABC, Generic[B, R, U]):
             BudgetExceeded, InvalidType, InvalidValue: as `spend`.
         """
         self._check(cost)
-        totals = self._with(sums, cost)
-        within = self._compared(totals).within
+        found = self._with(sums, cost)
+        within = self._compared(found.totals).within
         if within is not Truth.TRUE:
             raise self._refusal(sums, cost, within)
-        return Sums(sums.number + 1, totals)
+        return found
 
     @property
     def start(self) -> Sums:
@@ -268,9 +266,9 @@ class Filter(SpendingState, ABC, Generic[B, R, U]):
         if format_ != states.FORMAT:
             raise InvalidValue("format", format_, states.FORMAT, "Read it with the version of certdp that wrote it")
         made = Filter.from_rule(rule)
-        made._sums = made.read_sums(sums)
         made._premises = dict.fromkeys(states.premises_from_json(premises))
-        made._records = RecordCount.common(premise.records for premise in made._premises)
+        records = RecordCount.common(premise.records for premise in made._premises)
+        made._sums = evolve(made.read_sums(sums), records=records)
         require_written("state", state, made.state())
         return made
 
@@ -348,9 +346,11 @@ class Filter(SpendingState, ABC, Generic[B, R, U]):
 
     # Shared steps
 
-    def _with(self, sums: Sums, cost: Guarantee[B, R, U]) -> Totals:
+    def _with(self, sums: Sums, cost: Guarantee[B, R, U]) -> Sums:
+        records = RecordCount.common([sums.records, cost.derivation.records])
         added = self._amounts(cost.bound)
-        return tuple(total.plus(amount) for total, amount in zip(sums.totals, added, strict=True))
+        totals = tuple(total.plus(amount) for total, amount in zip(sums.totals, added, strict=True))
+        return Sums(sums.number + 1, totals, records)
 
     def _refusal(self, sums: Sums, cost: Guarantee[B, R, U], within: Truth) -> BudgetExceeded:
         spent = f"{self._bound(sums.totals)} of {self.budget} are spent"

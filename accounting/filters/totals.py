@@ -7,6 +7,7 @@ from typing import Self, final
 
 from attrs import frozen
 
+from ..derivation import ANY_COUNT, RecordCount
 from ..enclosures import Enclosure, Truth
 
 PRECISION = 256
@@ -76,10 +77,12 @@ class Sums:
     Attributes:
         number: how many costs.
         totals: the sums that the filter compares with its budget.
+        records: how many records there may be, by all costs; it is not stored with them, as what was paid says it.
     """
 
     number: int
     totals: tuple[Total, ...]
+    records: RecordCount = ANY_COUNT
 
 
 FULL = 1 << 62

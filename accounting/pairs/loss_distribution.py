@@ -109,7 +109,7 @@ def is_enough(releases: Releases, epsilon: Enclosure, delta: Enclosure, directio
     if most is not None and most.upper <= epsilon.lower:
         return True
     transforms = _transforms(lossy, direction)
-    return bool(transforms) and transforms is not None and by_one_moment(transforms, epsilon.lower, delta.lower)
+    return by_one_moment(transforms, epsilon.lower, delta.lower) if transforms else False
 
 
 def _answered(

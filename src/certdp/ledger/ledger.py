@@ -312,8 +312,7 @@ class Ledger:
         require("cost", cost, Guarantee, "Ask about the guarantee of what is released")
         refuse_counted_elsewhere("cost", cost, self)
         with self._reading() as turn:
-            turn.require_one_count(cost)
-            return self.rule.exceeded(turn.sums, cost)
+            return self.rule.exceeded(turn.sums_beside(cost), cost)
 
     def state(self, request: str) -> RequestState | None:
         """How far a request has come; None for one that was never asked for."""
@@ -437,8 +436,7 @@ class Ledger:
                 used = turn.user_of(terms.uses)
                 if used is not None:
                     raise _used_before(*used)
-                turn.require_one_count(terms.cost)
-                sums = self.rule.after(turn.sums, terms.cost)
+                sums = self.rule.after(turn.sums_beside(terms.cost), terms.cost)
                 if certificate is not None:
                     turn.keep(certificate)
                 entry = turn.enter(terms, attempt, state, _user(by), sums=sums, expires=expires)

@@ -9,9 +9,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, final
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
-from ..accounting.derivation import ANY_COUNT, RecordCount
 from ..accounting.display import Displayed
 from ..accounting.errors import CertdpError, InvalidValue
 from ..accounting.filters import Filter
@@ -174,7 +173,6 @@ class _Book:
         self._last = first
         self._requests: dict[str, Request] = {}
         self._used: set[str] = set()
-        self._records = ANY_COUNT
         self._require_sums(sums)
 
     @property
@@ -230,10 +228,9 @@ class _Book:
             raise InvalidValue("expires", values["expires"], "a time for a reservation, and none else")
         if values["expires"] is not None:
             read_time(values["expires"])
-        self._records = RecordCount.common([self._records, cost.derivation.records])
         sums = self._rule.after(self._sums, cost)
         added = sums_from_json(values["added"], len(sums.totals))
-        if without(sums, added) != self._sums:
+        if without(sums, added) != evolve(self._sums, records=sums.records):
             raise InvalidValue("added", values["added"], "what the cost adds")
         self._sums = sums
         return Request(

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any, final
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from ..accounting.derivation import ANY_COUNT, RecordCount
 from ..accounting.filters import Filter
@@ -131,18 +131,14 @@ class Turn:
             raise self._damaged(f"entry {number} is missing or altered")
         return Entry.read(rows[0][0])
 
-    def require_one_count(self, cost: Guarantee[Any, Any, Any]) -> None:
-        """Raise unless there are data with as many records as this cost and all that was ever entered say.
-
-        Raises:
-            InvalidValue: where there are none.
-        """
-        records = cost.derivation.records
-        if records == ANY_COUNT:
-            return
+    def sums_beside(self, cost: Guarantee[Any, Any, Any]) -> Sums:
+        """The sums to decide about a cost by: where it says how many records there are, with what all before say."""
+        if cost.derivation.records == ANY_COUNT:
+            return self.sums
         entered = (Entry.read(body).content for (body,) in self._execute("SELECT body FROM ledger_entries", ()))
         costs = (content["cost"] for content in entered if "cost" in content)
-        RecordCount.common([records, *(derivation_from_json(one["derivation"]).records for one in costs)])
+        records = RecordCount.common(derivation_from_json(one["derivation"]).records for one in costs)
+        return evolve(self.sums, records=records)
 
     def user_of(self, names: Iterable[str]) -> tuple[str, str] | None:
         """The first of these names of randomness that a request has used up, and that request; None where none is."""
@@ -253,7 +249,7 @@ class Turn:
 def without(sums: Sums, added: Sums) -> Sums:
     """The sums without what was added to them."""
     totals = (total.minus(amount) for total, amount in zip(sums.totals, added.totals, strict=True))
-    return Sums(sums.number - added.number, tuple(totals))
+    return Sums(sums.number - added.number, tuple(totals), sums.records)
 
 
 def _named(first: Json) -> Json:
