@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from certdp.commands.run_certificates import Certificate
 
 Command = Callable[..., Any]
 
@@ -26,7 +34,11 @@ def test_an_epsilon_with_its_certificate(certdp: Command, tmp_path: Path) -> Non
     run = ("epsilon", *GAUSSIAN, "--resample", "once", "--steps", "3", "--delta", "1e-5", "--certificate", place)
     data = certdp(*run, "--json").json
     assert data["certificate"] == str(place)
-    assert data["certified"] == {"epsilon": data["epsilon"][1], "delta": data["delta"][1], "method": "hockey-stick"}
+    certified = data["certified"]
+    assert (certified["delta"], certified["method"]) == (data["delta"][1], "hockey-stick")
+    assert data["epsilon"][1] <= certified["epsilon"] <= math.nextafter(data["epsilon"][1], math.inf)
+    asked = ("--require", "proved", "--max-epsilon", certified["epsilon"], "--max-delta", certified["delta"])
+    assert certdp("check", place, *asked).code == 0
     checked = certdp("check", place, "--json")
     assert (checked.code, checked.json["verdict"]) == (0, "holds")
     assert checked.json["epsilon"] == [None, data["epsilon"][1]]
@@ -34,6 +46,17 @@ def test_an_epsilon_with_its_certificate(certdp: Command, tmp_path: Path) -> Non
     out = certdp(*run).out
     assert "proves (" in out
     assert "more than above" not in out
+
+
+@given(st.fractions(min_value=0, max_value=1), st.integers(-300, 300))
+def test_what_is_certified_is_safe_as_the_decimals_that_are_written(part: Fraction, exponent: int) -> None:
+    """They are what a shell hands to `certdp check --max-epsilon`."""
+    value = part * Fraction(10) ** exponent
+    page = json.dumps(Certificate(parameters={"epsilon": value, "bayes-risk": value}, method="").as_json())
+    numbers = json.loads(page, parse_float=Decimal)
+    above, below = Fraction(numbers["epsilon"]), Fraction(numbers["bayes_risk"])
+    assert below <= value <= above
+    assert value < Fraction(1, 10**290) or above - below <= value * Fraction(1, 2**50)
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from pathlib import Path
@@ -48,7 +49,7 @@ class Certificate:
         return self.parameters["delta"]
 
     def as_json(self) -> dict[str, object]:
-        """Return JSON's key `certified`, in binary64 rounded to the safe side."""
+        """Return JSON's key `certified`: rounded to the safe side, as binary64 and as the decimals that JSON writes."""
         numbers = {name.replace("-", "_"): _safe(name, value) for name, value in self.parameters.items()}
         return {**numbers, "method": self.method}
 
@@ -70,8 +71,14 @@ _LEAST = "bayes-risk"
 
 
 def _safe(name: str, value: Fraction) -> float:
-    enclosed = Enclosure.of(value)
-    return enclosed.lower_float if name == _LEAST else enclosed.upper_float
+    enclosed, below = Enclosure.of(value), name == _LEAST
+    found = enclosed.lower_float if below else enclosed.upper_float
+    if math.isinf(found):
+        return found
+    written = Fraction(repr(found))
+    if below:
+        return found if written <= value else math.nextafter(found, -math.inf)
+    return found if written >= value else math.nextafter(found, math.inf)
 
 
 def write_certificate(

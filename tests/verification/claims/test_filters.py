@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
+import attrs
 import pytest
 
 from certdp.accounting.enclosures import Enclosure
@@ -57,7 +58,11 @@ def test_a_filter_that_refuses_everything_is_told(monkeypatch: pytest.MonkeyPatc
 
 
 def test_an_account_that_forgets_all_but_the_last_cost_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(PureFilter, "_with", lambda self, sums, cost: self._amounts(cost.bound))
+    monkeypatch.setattr(
+        PureFilter,
+        "_with",
+        lambda self, sums, cost: attrs.evolve(sums, number=sums.number + 1, totals=self._amounts(cost.bound)),
+    )
     assert check(BY_ID["accounting/filter-pure"], 200, 0).outcome is Outcome.FAILS
 
 
