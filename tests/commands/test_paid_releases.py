@@ -245,6 +245,21 @@ def test_asked_again_it_says_where_everything_stands(
     assert Ledger(tmp_path / "a.ledger").number == 1
 
 
+def test_asked_again_for_other_files_it_says_what_was_never_released(
+    releasing: Releasing, certdp: Run, inputs: Path, tmp_path: Path
+) -> None:
+    assert certdp(*releasing.line(inputs, tmp_path, "--certificate", tmp_path / "c")).code == 0
+    before = files_of(tmp_path)
+    fewer = certdp(*releasing.line(inputs, tmp_path), "--json")
+    assert (fewer.code, fewer.json["ledger"]["outcome"]) == (0, "done")
+    assert "c" not in fewer.json["files"]
+    assert fewer.json["reason"].endswith("not looked at: c")
+    more = certdp(*releasing.line(inputs, tmp_path, "--certificate", tmp_path / "other"), "--json")
+    assert (more.code, more.json["ledger"]["outcome"], more.json["files"]) == (1, "lost", {})
+    assert "did not release other" in more.json["reason"]
+    assert files_of(tmp_path) == before
+
+
 def test_the_same_id_at_another_cost_is_refused(
     releasing: Releasing, certdp: Run, refusal: Refusal, inputs: Path, tmp_path: Path
 ) -> None:

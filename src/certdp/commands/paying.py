@@ -69,8 +69,9 @@ class NothingDrawn(Answer):
 
     Attributes:
         request: what was asked for.
-        outcome: done where the files of an earlier call stand as they were released, lost where they do not, or were
-            never handed in; refused where the budget does not cover the release, or another release has used its draws.
+        outcome: done where all that this call would write stands as an earlier one released it, lost where it does
+            not, or was never handed in; refused where the budget does not cover the release, or another release has
+            used its draws.
         reason: the same in words.
         files: where the files stand, by their names.
     """
@@ -139,12 +140,12 @@ class LedgerOptions:
     anchor: Anchor = None
     by: By = None
 
-    def released(self, release: Callable[[Payer], Answer], places: Callable[[str], Path | None]) -> Answer:
+    def released(self, release: Callable[[Payer], Answer], places: Mapping[str, Path]) -> Answer:
         """Run a command that releases: what it answers, or what stands of an earlier call with the same id.
 
         Args:
             release: pays before it draws, and hands in what it writes.
-            places: the path of a released file, by its name; None for a name that this call does not write.
+            places: where this call would write what it releases, by the files' names: all of it.
 
         Raises:
             InvalidValue: for a ledger without an id, an id without a ledger, and as `Ledger`.
@@ -180,25 +181,30 @@ class LedgerOptions:
         return LedgerRequest(opened, self.request, by=self.by)
 
 
-def among(paths: Iterable[Path | None]) -> Callable[[str], Path | None]:
+def among(paths: Iterable[Path | None]) -> dict[str, Path]:
     """The places of files that a command names one by one."""
-    named = {path.name: path for path in paths if path is not None}
-    return named.get
+    return {path.name: path for path in paths if path is not None}
 
 
-def _what_stands(request: LedgerRequest, places: Callable[[str], Path | None]) -> NothingDrawn:
-    """Whether the files that were handed in stand where this call would write them."""
+def _what_stands(request: LedgerRequest, places: Mapping[str, Path]) -> NothingDrawn:
+    """Whether what this call would write was handed in, and stands where this call would write it."""
     digests: dict[str, Any] = parsed(request.ledger.output(request.request).content.decode("ascii"), "output")
-    found = {name: path for name in digests if (path := places(name)) is not None}
-    wrong = [name for name, path in found.items() if _digest(path) != digests[name]]
-    if wrong or not found:
+    if never := [name for name in places if name not in digests]:
         reason = (
-            f"{', '.join(wrong or digests)} is not there as it was released. The ledger keeps digests alone: it stays "
+            f"an earlier call paid, and did not release {', '.join(never)}. It is never drawn again: leave out what "
+            "was not released, or release under another id"
+        )
+        return _nothing(request, Outcome.LOST, reason)
+    if wrong := [name for name, path in places.items() if _digest(path) != digests[name]]:
+        reason = (
+            f"{', '.join(wrong)} is not there as it was released. The ledger keeps digests alone: it stays "
             "paid and is never drawn again; look for a copy, or release under another id"
         )
         return _nothing(request, Outcome.LOST, reason)
     reason = "an earlier call paid, and its files stand as they were released"
-    return NothingDrawn(request=request, outcome=Outcome.DONE, reason=reason, files=found)
+    if unseen := [name for name in digests if name not in places]:
+        reason += f"; not asked for now, and not looked at: {', '.join(unseen)}"
+    return NothingDrawn(request=request, outcome=Outcome.DONE, reason=reason, files=places)
 
 
 def _nothing(request: LedgerRequest, outcome: Outcome, reason: str) -> NothingDrawn:

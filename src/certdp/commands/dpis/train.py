@@ -35,7 +35,7 @@ from ..answering import application
 from ..options import AnySeed, Array, Certificate, Data, DivideBy, Output, refuse_unused
 from ..output import Terminal
 from ..outputs import check_places
-from ..paying import LedgerOptions, Payer
+from ..paying import LedgerOptions, Payer, among
 from ..run_certificates import write_certified
 from .models import ModelRequest
 from .progress import progress_of
@@ -45,6 +45,8 @@ from .trained import OwnersFigures, Statement, TrainedModel
 _INTERRUPTED = 130
 _EVERY = 100
 _PRIVATE = "private-"  # begins the names of what is for the data's owner alone
+_RELEASED = ("model.npz", "run.json", "history.csv")
+_PICTURE = "history.png"  # released too where matplotlib is installed
 _MOMENTUM = 0.5
 
 
@@ -256,11 +258,8 @@ def train(
             payer.hand_in(files)
         return TrainedModel(statement=statement, owners=owners, certificate=folder.certificate, certified=certified)
 
-    def place(name: str) -> Path:
-        certificate = folder.certificate
-        return certificate if certificate is not None and certificate.name == name else folder.output / name
-
-    return paid_from.released(trained, place)
+    written = [*_RELEASED, *([_PICTURE] if (folder.output / _PICTURE).exists() else [])]
+    return paid_from.released(trained, among([*(folder.output / name for name in written), folder.certificate]))
 
 
 def _make_folder(output: Path) -> None:
@@ -304,14 +303,15 @@ def _reporting_progress_when_stopped(checkpoints: Checkpoints | None, plan: RunP
 
 def _write(files: Publication, out: Path, statement: Statement, owners: OwnersFigures) -> None:
     result = statement.result
+    model, run, history = _RELEASED
     released = {
-        "model.npz": (result.content, Rank.RELEASE),
-        "run.json": (_json(statement.as_json()), Rank.STATEMENT),
-        "history.csv": (_table(result.history.columns()), Rank.STATEMENT),
+        model: (result.content, Rank.RELEASE),
+        run: (_json(statement.as_json()), Rank.STATEMENT),
+        history: (_table(result.history.columns()), Rank.STATEMENT),
     }
     pictures: dict[str, bytes] = {}
     with suppress(InvalidValue):  # without matplotlib the tables say the same
-        released["history.png"] = (plot_history(result.history), Rank.STATEMENT)
+        released[_PICTURE] = (plot_history(result.history), Rank.STATEMENT)
         pictures["steps.png"] = plot_steps(result.history).reveal()
     for name, (content, rank) in released.items():
         files.write(out / name, content, rank, secret=not result.is_private)
