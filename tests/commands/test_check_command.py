@@ -88,7 +88,8 @@ def test_demands_are_held_and_listed(certdp: Run, pair: tuple[Path, Path], table
     assert [demand["met"] for demand in met.json["demands"]] == [True] * 6
     for demand, *words in (
         ("max-epsilon", "--max-epsilon", str(Fraction(math.nextafter(upper, 0)))),
-        ("unit", "--unit", "user"),
+        ("unit", "--unit", "user", "--min-contributions", "1"),
+        ("min-contributions", "--min-contributions", "2"),
         ("relation", "--relation", "replace"),
         ("distribution", "--distribution", "acme"),
     ):
@@ -130,10 +131,12 @@ def test_what_is_taken_from_an_author_ends_with_3(certdp: Run, pair: tuple[Path,
         ("max-epsilon", "-1"),
         ("max-epsilon", "nan"),
         ("max-delta", "1.5"),
+        ("min-contributions", "0"),
     ],
 )
 def test_what_is_no_demand_is_bad_input(refusal: Refusal, pair: tuple[Path, Path], parameter: str, value: str) -> None:
     assert refusal("check", pair[0], f"--{parameter}", value)["parameter"] == parameter
+    assert refusal("check", pair[0], "--unit", "user")["parameter"] == "min-contributions"
     assert refusal("check", "--schema", "--unit", "record")["parameter"] == "schema"
 
 

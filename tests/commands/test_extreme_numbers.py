@@ -169,7 +169,9 @@ COMMANDS = {
         "pws estimate {}/tokens.csv",
         {"--statistic power=": "1", "--population": "100", "--top": "2", "--quantiles": "0.5"},
     ),
-    "check": Command("check {}/certificate.json", {"--max-epsilon": "5", "--max-delta": "0"}),
+    "check": Command(
+        "check {}/certificate.json", {"--max-epsilon": "5", "--max-delta": "0", "--min-contributions": "1"}
+    ),
     "check of records": Command("check {}/private.json --data {}/records.csv", {"--divide-by": "1"}),
     "verify-peer": Command("verify-peer {}/state.json", BUDGET),
     "verify-peer at an order": Command("verify-peer {}/state.json", {"--order": "4", "--tau": "1"}),

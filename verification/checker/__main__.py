@@ -23,6 +23,12 @@ def _number(text: str) -> Fraction:
     return Fraction(text)
 
 
+def _count(text: str) -> int:
+    if len(text) > 20 or not re.fullmatch(r"[1-9][0-9]*", text):
+        raise argparse.ArgumentTypeError(f"{text!a} is no whole number of at least 1")
+    return int(text)
+
+
 def _arguments(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m certdp.verification.checker", description=__doc__)
     parser.add_argument("certificate", metavar="CERTIFICATE", type=Path)
@@ -30,6 +36,12 @@ def _arguments(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--max-epsilon", type=_number, metavar="E", help="without --max-delta, delta must be 0")
     parser.add_argument("--max-delta", type=_number, metavar="D")
     parser.add_argument("--unit", choices=UNITS, help="whom the claim must be about")
+    parser.add_argument(
+        "--min-contributions",
+        type=_count,
+        metavar="N",
+        help="how many records of one user it must cover; needed with --unit user",
+    )
     parser.add_argument("--relation", choices=RELATIONS, help="the change of the data that it must be about")
     parser.add_argument(
         "--distribution",
@@ -46,7 +58,10 @@ def _arguments(arguments: list[str]) -> argparse.Namespace:
         type=Path,
         help="a file that must be one of those released with the certificate; repeatable",
     )
-    return parser.parse_args(arguments)
+    given = parser.parse_args(arguments)
+    if given.unit == "user" and given.min_contributions is None:
+        parser.error("--unit user needs --min-contributions: any claim about users holds for so many records of each")
+    return given
 
 
 def main(arguments: list[str]) -> int:
@@ -65,6 +80,7 @@ def main(arguments: list[str]) -> int:
         max_epsilon=given.max_epsilon,
         max_delta=given.max_delta,
         unit=given.unit,
+        min_contributions=given.min_contributions,
         relation=given.relation,
         distributions=tuple(given.distribution),
         artefacts=tuple(artefacts),

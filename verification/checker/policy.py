@@ -45,6 +45,8 @@ class Policy:
     max_epsilon: Fraction | None = None
     max_delta: Fraction | None = None
     unit: str | None = None
+    min_contributions: int | None = None
+    """How many records or elements of one user, at least, the claim must cover; for records also those of a group."""
     relation: str | None = None
     distributions: tuple[str, ...] = ()
     """Of which every mechanism and sampler must come."""
@@ -68,6 +70,11 @@ class Policy:
                 yield Demand(name=name, wanted=f"at most {exactly(largest)}", found=found, met=met)
         if self.unit is not None:
             yield _same("unit", self.unit, None if claim is None else claim.unit)
+        if self.min_contributions is not None:
+            together = None if claim is None else claim.together
+            found = None if together is None else str(together)
+            met = together is not None and together >= self.min_contributions
+            yield Demand(name="min-contributions", wanted=f"at least {self.min_contributions}", found=found, met=met)
         if self.relation is not None:
             yield _same("relation", self.relation, None if claim is None else claim.relation)
         if self.distributions:

@@ -37,6 +37,8 @@ class Claim:
     unit: str
     whom: str
     """For whom it speaks: one of that unit, or a group of several; of users with their number of records."""
+    together: int
+    """How many records or elements of one user, or of one group, may change at once."""
     relation: str
     audience: str
     epsilon: tuple[float | None, float] | None

@@ -13,6 +13,7 @@ from ..accounting.errors import InvalidValue, blamed_on
 from ..verification.certificates import signatures
 from ..verification.checker import digest_of
 from ..verification.checker.policy import PROVED, RELATIONS, UNITS, Demand, Policy
+from .options import whole_or_none
 from .sign import read_small, signature_place
 
 
@@ -30,6 +31,12 @@ class PolicyRequest:
     max_delta: Annotated[str | None, typer.Option(metavar="D", help="Fail on a larger δ.")] = None
     unit: Annotated[
         str | None, typer.Option(metavar="record|element|user", help="Fail on a claim about another unit of privacy.")
+    ] = None
+    min_contributions: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N", help="Fail on a claim that covers fewer records of one user; needed with --unit user."
+        ),
     ] = None
     relation: Annotated[
         str | None,
@@ -60,11 +67,15 @@ class PolicyRequest:
         ):
             if word is not None and word not in admissible:
                 raise InvalidValue(name, word, " or ".join(admissible))
+        if self.unit == "user" and self.min_contributions is None:
+            remedy = "State --min-contributions N: any claim about users holds for so many records of each"
+            raise InvalidValue("min-contributions", None, "with --unit user, how many records of one user", remedy)
         return Policy(
             proved=self.require is not None,
             max_epsilon=_largest("max-epsilon", self.max_epsilon, None),
             max_delta=_largest("max-delta", self.max_delta, 1),
             unit=self.unit,
+            min_contributions=whole_or_none("min-contributions", self.min_contributions),
             relation=self.relation,
             distributions=tuple(self.distribution or ()),
             artefacts=tuple((path.name, _digest(path)) for path in self.artefact or ()),

@@ -32,8 +32,9 @@ class Result(Displayed):
         values: float64, the numbers.
         low: float64, lower ends of intervals.
         high: float64, upper ends.
-        confidence: with which each interval, on its own, holds what would be told without noise of the numbers held
-            within their bounds. What the rows were sampled from it says nothing of.
+        confidence: with which each interval, on its own, holds what would be told without noise of the numbers as they
+            enter: held within their bounds, and what each adds to a sum rounded to a public unit, 2^-30 of the most
+            that one adds or of the noise's scale. What the rows were sampled from it says nothing of.
         noise: what was added, in words.
     """
 

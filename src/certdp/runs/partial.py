@@ -13,7 +13,16 @@ from numpy.typing import NDArray
 
 from ..accounting.errors import InvalidType, InvalidValue
 from ..accounting.private import Private
-from ..accounting.stored import Json, canonical, entries, guarantee_to_json, packed, unpacked, whole_content
+from ..accounting.stored import (
+    Json,
+    canonical,
+    entries,
+    guarantee_to_json,
+    packed,
+    protection_to_json,
+    unpacked,
+    whole_content,
+)
 from .declared import plugin_to_json
 from .digests import domain_to_json
 from .sampled import SampledRun
@@ -168,7 +177,7 @@ def run_digest(run: SampledRun[Any]) -> str:
         "sampler": plugin_to_json(run.sampler),
         "releases": str(run.releases),
         "domain": domain_to_json(run.domain),
-        "unit": run.unit.name,
+        **protection_to_json(run.relation, run.unit),
         "precision": run.precision,
         "costs": [guarantee_to_json(payment.cost) for payment in run.payments],
     }

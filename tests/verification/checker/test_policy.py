@@ -8,12 +8,14 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import certdp
 from certdp import (
+    RECORD,
     Delta,
     Full,
     GaussianSum,
@@ -22,6 +24,7 @@ from certdp import (
     Public,
     ResampleEach,
     SampledRun,
+    User,
 )
 from certdp.accounting.norms import Norm
 from certdp.verification.checker import Artefacts, Claim, Outcome, Verdict, check
@@ -33,6 +36,7 @@ CLAIM = Claim(
     guarantee="none",
     unit="record",
     whom="record",
+    together=1,
     relation="add-remove",
     audience="public",
     epsilon=(None, 0.5),
@@ -87,6 +91,7 @@ def test_what_a_refused_or_boundless_certificate_says_meets_nothing() -> None:
         {"max_epsilon": Fraction(10**9), "max_delta": Fraction(1)},
         {"max_delta": Fraction(1)},
         {"unit": "record"},
+        {"min_contributions": 1},
         {"relation": "add-remove"},
         {"distributions": ("certdp",)},
     ]
@@ -167,14 +172,37 @@ def test_the_checker_alone_holds_demands(
     assert main([str(approximate), "--max-epsilon", str(epsilon), "--max-delta", "1e-6", *all_of_it]) == 0
     assert main([str(approximate), "--max-epsilon", str(epsilon)]) == 1
     assert main([str(approximate), "--max-epsilon", str(epsilon * (1 - Fraction(1, 10**30))), "--max-delta", "1"]) == 1
-    assert main([str(approximate), "--unit", "user"]) == 1
+    assert main([str(approximate), "--unit", "user", "--min-contributions", "1"]) == 1
     assert main([str(approximate), "--distribution", "acme"]) == 1
     assert main([str(pure.parent / "none.json"), "--max-epsilon", "1"]) == 2
 
 
+def test_a_claim_about_users_covers_so_many_records(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One about users of one record each is one about records."""
+    users, group = tmp_path / "users.json", tmp_path / "group.json"
+    run: SampledRun[Any] = SampledRun(
+        mechanism=LaplaceSum(scale=Public(4)), sampler=Full(), domain=ball(1), unit=User(contributions=3)
+    )
+    users.write_bytes(certdp.certificate(run, run.epsilon(Delta("1e-6"))).content)
+    wanted = ["--require", "proved", "--unit", "user"]
+    assert [main([str(users), *wanted, "--min-contributions", str(most)]) for most in (1, 3, 4)] == [0, 0, 1]
+    assert "not met: min-contributions: wanted at least 4, found 3" in capsys.readouterr().out
+    records = attrs.evolve(run, unit=RECORD)
+    group.write_bytes(certdp.certificate(records, records.epsilon(Delta("1e-6")), group=2).content)
+    assert [main([str(group), "--unit", "record", "--min-contributions", str(most)]) for most in (1, 2, 3)] == [0, 0, 1]
+
+
 @pytest.mark.parametrize(
     "words",
-    [["--max-epsilon", "-1"], ["--max-delta", "nan"], ["--max-epsilon", "1/0"], ["--unit", "x"], ["--require", "x"]],
+    [
+        ["--max-epsilon", "-1"],
+        ["--max-delta", "nan"],
+        ["--max-epsilon", "1/0"],
+        ["--unit", "x"],
+        ["--require", "x"],
+        ["--unit", "user"],
+        ["--min-contributions", "0"],
+    ],
 )
 def test_what_is_no_demand_is_bad_input(words: list[str], files: tuple[Path, Path, Fraction]) -> None:
     with pytest.raises(SystemExit) as ended:

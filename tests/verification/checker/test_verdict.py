@@ -20,6 +20,7 @@ def test_what_is_claimed_and_released_is_told() -> None:
         guarantee="a guarantee",
         unit="record",
         whom="record",
+        together=1,
         relation="add-remove",
         audience="public",
         epsilon=(None, 0.5),
