@@ -21,6 +21,7 @@ _LONGEST = 3 * 80
 EXACT_UP_TO = 40
 """Characters of a constant that is shown as it is stated, not shortened."""
 _DIGITS = 16
+_FIGURES = 6
 _LONG_DECIMAL = 18
 _LONG_RATIO = 13
 _NARROW = Fraction(1, 10**12)
@@ -180,14 +181,27 @@ def _long(stated: str) -> bool:
     return len(mantissa.replace(".", "").lstrip("-0")) >= _LONG_DECIMAL
 
 
-def rounded_up(value: float, digits: int) -> str:
-    """A number of so many decimal digits that is at least a finite one of binary64."""
+def rounded_up(value: float | Fraction, digits: int) -> str:
+    """A number of so many decimal digits that is at least a finite one."""
     return _rounded(Fraction(value), digits, ROUND_CEILING)
 
 
-def rounded_down(value: float, digits: int) -> str:
-    """A number of so many decimal digits that is at most a finite one of binary64."""
+def rounded_down(value: float | Fraction, digits: int) -> str:
+    """A number of so many decimal digits that is at most a finite one."""
     return _rounded(Fraction(value), digits, ROUND_FLOOR)
+
+
+def figure(value: float, rounding: str = ROUND_HALF_EVEN) -> str:
+    """A finite number to six digits, or all of those before the point, with commas.
+
+    Args:
+        value: the number.
+        rounding: one of the constants of `decimal`: a proven end is rounded outward.
+    """
+    whole = 10 ** (_FIGURES - 1) <= abs(value) < 10**15
+    digits = Decimal(value).adjusted() + 1 if whole else _FIGURES
+    text = _rounded(Fraction(value), digits, rounding)
+    return f"{Decimal(text):,f}" if whole or "e" not in text else text
 
 
 def _rounded(value: Fraction, digits: int = _DIGITS, rounding: str = ROUND_HALF_EVEN) -> str:

@@ -16,6 +16,7 @@ from . import types
 from .compile import READ, WRITE, Floats, fma, inlined, kernel
 from .elementary import exp, expm1, log, log1p
 from .error_function import bell
+from .gauss import gauss_rule
 
 _U = 2.0**-53
 TINY = 2.0**-980
@@ -23,8 +24,8 @@ TINY = 2.0**-980
 EDGE = 37.0
 """Normal laws are cut this far from their centres."""
 
-_EIGHT_NODES, _EIGHT_WEIGHTS = np.polynomial.legendre.leggauss(8)
-_FOUR_NODES, _FOUR_WEIGHTS = np.polynomial.legendre.leggauss(4)
+_EIGHT_NODES, _EIGHT_WEIGHTS = gauss_rule(8)
+_FOUR_NODES, _FOUR_WEIGHTS = gauss_rule(4)
 _RATIO_EIGHT, _RATIO_FOUR = 16.0, 512.0
 
 _FAR = 40.0

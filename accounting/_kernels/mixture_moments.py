@@ -17,10 +17,11 @@ import numpy as np
 from . import types
 from .compile import READ, WRITE, Floats, inlined, kernel
 from .elementary import exp, expm1, log, log1p
+from .gauss import gauss_rule
 from .loss_transforms import angle, sine_cosine
 
 NODES = 16
-GAUSS_NODES, GAUSS_WEIGHTS = np.polynomial.legendre.leggauss(NODES)
+GAUSS_NODES, GAUSS_WEIGHTS = gauss_rule(NODES)
 FARTHEST = 2.0**11
 """The farthest edge."""
 
@@ -38,7 +39,7 @@ _LOG_2 = 0.6931471805599454  # from above
 _INVERSE_ROOT_2PI = 0.3989422804014327
 _NARROWEST, _WIDEST = 2.0**-12, 8.0
 _ELLIPSES = (2.0, 2.6, 3.6, 5.5)
-_ROUGH_NODES, _ROUGH_WEIGHTS = np.polynomial.legendre.leggauss(8)
+_ROUGH_NODES, _ROUGH_WEIGHTS = gauss_rule(8)
 _MOST_ROUGH = 4096
 
 

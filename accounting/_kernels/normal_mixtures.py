@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from . import types
 from .compile import READ, WRITE, Floats, inlined, kernel
 from .elementary import exp, expm1, log
 from .error_function import bell
+from .gauss import gauss_rule
 from .lattice import EDGE
 
 _U = 2.0**-53
-_EIGHT_NODES, _EIGHT_WEIGHTS = np.polynomial.legendre.leggauss(8)
-_FOUR_NODES, _FOUR_WEIGHTS = np.polynomial.legendre.leggauss(4)
+_EIGHT_NODES, _EIGHT_WEIGHTS = gauss_rule(8)
+_FOUR_NODES, _FOUR_WEIGHTS = gauss_rule(4)
 _RATIO_EIGHT, _RATIO_FOUR = 16.0, 512.0
 _MOST_TRIES = 80
 

@@ -18,6 +18,7 @@ from typing import NoReturn, Self, TypeAlias, final
 import numpy as np
 from attrs import evolve, frozen
 
+from .. import display
 from ..bulk.amplification import scaled
 from ..derivation import Assumption, Derivation, Theorem
 from ..enclosures import Enclosure
@@ -481,7 +482,7 @@ class GaussianConstrainedRate(ConstrainedRate):
         one, at = np.ones(1), np.array([shift])
         if shift and self.aim.law(self.releases, 1)(one, at)[0] > self.aim.limit:
             least = float(self.aim.losses(one, at, self.releases)[0]) * _ROUNDED
-            refuse_target(self.target, f"at least {least:.7g},")
+            refuse_target(self.target, f"at least {display.rounded_up(least, 7)},")
         return evolve(self, domain_shift=shift)
 
     def realise(self, features: Features) -> Realisation:

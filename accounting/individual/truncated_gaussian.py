@@ -15,6 +15,7 @@ from typing import final
 
 from attrs import frozen
 
+from ..display import rounded_down, rounded_up
 from ..enclosures import Enclosure
 from ..enclosures.normal import normal_cdf
 from ..errors import InvalidValue, OutsideDomain
@@ -51,8 +52,8 @@ class TruncatedGaussian:
 
     def __str__(self) -> str:
         return (
-            f"as Gaussian as μ = {float(self.mu):.6g} up to δ₀ = {self.delta} "
-            f"(ε < {float(self.epsilon):.6g}); not a guarantee of Gaussian DP"
+            f"as Gaussian as μ = {rounded_up(self.mu, 6)} up to δ₀ = {self.delta} "
+            f"(ε < {rounded_down(self.epsilon, 6)}); not a guarantee of Gaussian DP"
         )
 
 

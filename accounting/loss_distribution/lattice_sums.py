@@ -17,6 +17,7 @@ from attrs import evolve, frozen
 from .._kernels import fft
 from .._kernels import lattice as kernels
 from ..bulk import arrays as bulk
+from ..display import rounded_up
 from ..enclosures import Enclosure, Truth
 from ..errors import InvalidValue
 from ..exact import Floats
@@ -209,7 +210,7 @@ class Composed:
             raise InvalidValue(
                 "delta",
                 delta,
-                f"a δ above the mass at infinite losses, {self.least_delta.upper_float:.3g}",
+                f"a δ above the mass at infinite losses, {rounded_up(self.least_delta.upper_float, 3)}",
                 "Choose a larger δ, or more lattice points.",
             )
         end = max((_point(self.plan.spacing) * (self.last + 1) + self.offset).upper_float, 0.0)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
 
+from ..display import rounded_down
 from ..enclosures import DEFAULT_PRECISION, Enclosure, Truth
 from ..enclosures.roots import decreasing_root
 from ..errors import InvalidValue, OutsideDomain
@@ -96,7 +97,7 @@ def _bracket(law: Callable[[Fraction], Enclosure], delta: Enclosure) -> tuple[Fr
         "delta",
         delta,
         "a δ that the law reaches at some ε",
-        f"At no ε up to {float(high / _GROWTH):.3g} it is proven to be at most δ: choose a larger δ",
+        f"At no ε up to {rounded_down(high / _GROWTH, 3)} it is proven to be at most δ: choose a larger δ",
     )
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
+from math import isfinite
 from typing import TypeAlias
 
+from ...accounting.display import rounded_down, rounded_up
 from ...accounting.enclosures import Enclosure, norm_enclosure
 from ...accounting.errors import OutsideDomain
 from ...accounting.expressions import Expression, Variable, W, enclose, variables
@@ -16,6 +18,7 @@ from ...accounting.relations import Direction
 from ...accounting.sampling.losses import Loss, Reading
 
 PRECISION = 96
+_DIGITS = 9
 EPSILONS = (Fraction(0), Fraction(1, 4), Fraction(1), Fraction(3))
 ORDERS = (Fraction(3, 2), Fraction(2), Fraction(4), Fraction(16))
 
@@ -96,5 +99,6 @@ def first_apart(one: Divergences, other: Divergences) -> str | None:
 
 def formatted(value: Enclosure) -> str:
     """Write an enclosure in few digits."""
-    low, high = f"{value.lower_float:.9g}", f"{value.upper_float:.9g}"
+    ends = (value.lower_float, rounded_down), (value.upper_float, rounded_up)
+    low, high = (rounded(end, _DIGITS) if isfinite(end) else str(end) for end, rounded in ends)
     return low if low == high else f"[{low}, {high}]"

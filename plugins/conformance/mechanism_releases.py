@@ -246,7 +246,7 @@ class Neighbours:
     def __str__(self) -> str:
         return (
             f"{self.trial}; first input {_formatted(self.with_record)}, second input {_formatted(self.without)}; "
-            f"declared ε = {float(self.epsilon.value):.6g} at δ = {self.delta}"
+            f"declared ε = {self.epsilon} at δ = {self.delta}"
         )
 
 
@@ -404,7 +404,7 @@ def _withstands_audit(subject: MechanismSubject, case: Case) -> Finding:
     found = chosen.neighbours
     samples = found.with_record, found.without
     seen = _audit(found.trial, samples, found.delta, case["seed"], chosen.search.left)
-    return broken(seen, f"ε ≤ {float(found.epsilon.value):.6g}, as declared") if seen.refutes(found.epsilon) else kept()
+    return broken(seen, f"ε ≤ {found.epsilon}, as declared") if seen.refutes(found.epsilon) else kept()
 
 
 def _power(subject: MechanismSubject) -> tuple[Audited, ...]:

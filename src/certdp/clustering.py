@@ -19,6 +19,7 @@ from attrs import field, frozen
 from numpy.typing import ArrayLike
 
 from .accounting.bulk.clusters import Integers, nearest_centres, squared_distances
+from .accounting.display import rounded_up
 from .accounting.enclosures import Enclosure
 from .accounting.errors import InvalidValue
 from .accounting.exact import Floats, Number, exact
@@ -370,7 +371,7 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         made = sampler if isinstance(sampler, Sampler | LossSampler) else sampler(mechanism)
         claim = pure_claim(SampledRun(mechanism=mechanism, sampler=made, domain=domain))
         if proven(claim) > target:
-            cost = f"With it a fit costs {float(proven(claim)):.6g}"
+            cost = f"With it a fit costs {rounded_up(proven(claim), 6)}"
             raise InvalidValue("noise_scale", self.noise_scale, f"one that costs at most {float(target)}", cost)
         return mechanism, made, claim
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN
 from fractions import Fraction
 
 import pytest
@@ -11,7 +12,15 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from certdp.accounting.derivation import Assumption
-from certdp.accounting.display import Displayed, Number, format_value, numbers, parts, shorten
+from certdp.accounting.display import (
+    Displayed,
+    Number,
+    figure,
+    format_value,
+    numbers,
+    parts,
+    shorten,
+)
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.exact import exact
 from certdp.accounting.provenance import Public
@@ -28,6 +37,19 @@ class _Answer(Displayed):
 
     def cells(self) -> Iterator[tuple[str, str]]:
         yield self.text, self.text
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+@example(999999.5)
+@example(-1234561.0)
+@example(0.0)
+def test_a_figure_is_rounded_as_it_is_asked(value: float) -> None:
+    least, near, most = (
+        Fraction(figure(value, how).replace(",", "")) for how in (ROUND_FLOOR, ROUND_HALF_EVEN, ROUND_CEILING)
+    )
+    assert least <= value <= most
+    assert near in (least, most)
+    assert most - least <= max(abs(Fraction(value)) / 10**5, Fraction(0))
 
 
 @given(text=st.text(max_size=600))

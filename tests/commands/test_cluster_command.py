@@ -73,6 +73,18 @@ def test_refusals_write_nothing(
     assert not (tmp_path / "centres.csv").exists()
 
 
+def test_a_constant_that_run_and_sampler_have_is_never_a_default_without_a_word(
+    certdp: Command, refusal: Command, given: tuple[object, ...]
+) -> None:
+    options = ("--sampler", "importance", "--option", "rate=0.5", "--option", "radius=4", "--option", "floor=0.1")
+    error = refusal(*given, *options, "--option", "norm=2")
+    assert error["parameter"] == "option"
+    assert "run.norm=2" in error["remedy"]
+    assert "sampler.norm=" in error["remedy"]
+    for meant in (("run.norm=2",), ("norm=2", "sampler.norm=2")):
+        assert certdp(*given, *options, *(word for option in meant for word in ("--option", option))).code == 0
+
+
 def test_constants_that_the_checker_does_not_take(refusal: Command, given: tuple[object, ...], tmp_path: Path) -> None:
     before = sorted(tmp_path.iterdir())
     long = "4." + 720 * "0" + "1"

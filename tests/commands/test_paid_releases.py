@@ -260,6 +260,16 @@ def test_asked_again_for_other_files_it_says_what_was_never_released(
     assert files_of(tmp_path) == before
 
 
+def test_nothing_is_written_over_the_ledger(
+    releasing: Releasing, refusal: Refusal, inputs: Path, tmp_path: Path
+) -> None:
+    before = (tmp_path / "a.ledger").read_bytes()
+    error = refusal(*releasing.line(inputs, tmp_path, "--certificate", tmp_path / "a.ledger"))
+    assert error["parameter"] == "ledger"
+    assert (tmp_path / "a.ledger").read_bytes() == before
+    assert not files_of(tmp_path)
+
+
 def test_the_same_id_at_another_cost_is_refused(
     releasing: Releasing, certdp: Run, refusal: Refusal, inputs: Path, tmp_path: Path
 ) -> None:

@@ -223,6 +223,14 @@ class TestRefusals:
         error = refuse(*base, "--output", output, "--certificate", output)
         assert (error["parameter"], error["admissible"]) == ("certificate", "another file than that of --output")
 
+    def test_a_certificate_among_the_weights(self, refuse: Refusal, table: Path, tmp_path: Path) -> None:
+        """It would take the place of those of a data file."""
+        folder = tmp_path / "weights"
+        folder.mkdir()
+        base = (*CONSTRAINED, "--option", "radius=6", "--data", table)
+        error = refuse(*base, "--output", folder, "--certificate", folder / f"00000-{table.name}.parquet")
+        assert (error["parameter"], error["admissible"]) == ("certificate", "a file outside of the folder of --output")
+
     @pytest.mark.parametrize("text", ["a,b\n1,2\n3\n", "a,b\n1,nan\n", "a,b\n1,x\n", "a,b\n", "1,2\n3,4\n"])
     def test_faulty_data(self, refuse: Refusal, tmp_path: Path, text: str) -> None:
         data = tmp_path / "d.csv"

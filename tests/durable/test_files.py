@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import pytest
 
 from certdp.accounting.errors import InvalidValue
-from certdp.durable.files import check_place, write_whole
+from certdp.durable.files import Rank, check_place, published, write_whole
 
 
 def mode(path: Path) -> int:
@@ -119,6 +119,16 @@ def test_a_missing_folder_is_named(tmp_path: Path) -> None:
     assert error.admissible == "a file in an existing, writable folder"
     assert error.remedy
     assert not (tmp_path / "none").exists()
+
+
+def test_two_files_of_one_publication_have_two_places(tmp_path: Path) -> None:
+    (tmp_path / "link.json").symlink_to(tmp_path / "out.json")
+    for second in ("out.json", "link.json"):
+        with published() as files:
+            files.write(tmp_path / "out.json", b"statement", Rank.STATEMENT)
+            with pytest.raises(InvalidValue, match="that no other file of these has"):
+                files.write(tmp_path / second, b"release", Rank.RELEASE)
+        assert (tmp_path / "out.json").read_bytes() == b"statement"
 
 
 def test_a_folder_is_no_file(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations
@@ -123,11 +124,12 @@ def test_a_sum_adds_the_estimates_of_its_tokens(reporting: Reporting, statistic:
 
 @SCHEME
 @examples(12)
-@given(st.lists(st.integers(1, LARGEST), max_size=40), st.integers(0, 2**32))
+@given(st.lists(st.integers(1, 2 * LARGEST), max_size=40), st.integers(0, 2**32))
 def test_what_is_certain_holds_in_every_release(reporting: Reporting, counts: list[int], seed: int) -> None:
     found, true = released(reporting, counts, seed)
     for statistic in (Total(), Count(), Power("1.5"), Cap(5), lambda i: i * i):
-        told = sum(float(Fraction(statistic(count))) for count in counts)
+        held = (count if reporting.largest is None else min(count, reporting.largest) for count in counts)
+        told = sum(float(Fraction(statistic(count))) for count in held)
         estimate = found.sum(statistic=statistic, population=len(counts))
         assert estimate.at_least is not None
         assert estimate.at_least <= told
@@ -323,6 +325,21 @@ def test_functions_take_samples() -> None:
     assert printed.count("\n") == 3
     assert "bias 0: estimated, and blind" in printed  # a rounding of 1e-13 says nothing
     assert not estimate_sum(sample).unbiased
+
+
+def test_certainties_are_about_what_is_named_and_rounded_outward() -> None:
+    """A frequency above a declared largest one counts as that: the sum of 1,000,007 was told to be at most 17."""
+    generous: dict[str, Any] = {"epsilon": 50, "delta": "0.9", "frequencies": True}
+    capped = PrivateWeightedSampling.within(**generous, largest=10).release({"a": 1_000_000, "b": 7})
+    told = estimate_sum(capped, population=2)
+    assert told.statistic == "sum of frequencies, those above 10 counted as 10"
+    assert told.at_most == 17
+    assert estimate_count(capped, population=2).statistic == "number of keys"
+    assert estimate_sum(capped, statistic=Cap(9)).statistic == "sum of frequencies, each at most 9"
+    assert "those above 10" in estimate_sum(capped, statistic=Cap(11)).statistic
+    root = estimate_sum(PrivateWeightedSampling.within(**generous).release({"a": 6}), statistic=Power("0.5"))
+    (least,) = re.findall(r"for certain at least ([0-9.]+)", str(root))
+    assert Fraction(least) ** 2 <= 6
 
 
 class _Unsanitised:

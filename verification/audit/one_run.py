@@ -34,6 +34,7 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import ArrayLike
 
+from ...accounting.display import rounded_down
 from ...accounting.enclosures import Enclosure, binomial_tail
 from ...accounting.enclosures.arguments import whole
 from ...accounting.errors import InvalidType, InvalidValue
@@ -46,7 +47,7 @@ _PRECISION = 96
 _LARGEST_EPSILON = 128.0
 _STEPS = 60
 _MARGIN = 1e-9
-_DIGITS = 4
+_DIGITS = 5
 
 
 @final
@@ -74,8 +75,8 @@ class OneRunAudit:
 
     def __str__(self) -> str:
         return (
-            f"ε ≥ {self.lower:.{_DIGITS}f} at δ = {self.delta}, confidence {float(self.confidence)}: {self.right} "
-            f"guesses right about {self.canaries:,} canaries in one run"
+            f"ε ≥ {rounded_down(self.lower, _DIGITS)} at δ = {self.delta}, confidence {float(self.confidence)}: "
+            f"{self.right} guesses right about {self.canaries:,} canaries in one run"
         )
 
 

@@ -9,6 +9,7 @@ from typing import Any, final
 
 from attrs import frozen
 
+from ...accounting.display import rounded_up
 from ...accounting.exact import Number
 from ...accounting.units import Delta, Epsilon
 from .bounds import Count, checked_confidence, epsilon_lower_bound
@@ -44,7 +45,7 @@ class Power:
         }
 
     def __str__(self) -> str:
-        most = f"{self.runs:,} runs on each input can show ε ≥ {self.most:.{_DIGITS}g} at most"
+        most = f"{self.runs:,} runs on each input can show ε ≥ {rounded_up(self.most, _DIGITS)} at most"
         if not isfinite(self.refutable):
             return f"{most}, which does not refute the claim"
         return f"{most}, and refute the claim as a rule only where the true ε is {self.refutable:.{_DIGITS}g} or more"

@@ -16,6 +16,7 @@ from typing import TypeAlias, final
 import numpy as np
 from attrs import frozen
 
+from ...accounting.display import rounded_down
 from ...accounting.enclosures.arguments import whole
 from ...accounting.errors import InvalidValue
 from ...accounting.exact import Floats, Number
@@ -34,7 +35,7 @@ CONFIDENCE = Fraction(999, 1000)
 """The confidence where nothing else is asked for."""
 
 _FEWEST_RUNS = 20
-_DIGITS = 4
+_DIGITS = 5
 _BLOCK = 1 << 18
 
 
@@ -68,7 +69,7 @@ class Audit:
     def __str__(self) -> str:
         names = ("first", "second") if self.first_is_likelier else ("second", "first")
         return (
-            f"ε ≥ {self.lower:.{_DIGITS}f} at δ = {self.delta}, confidence {float(self.confidence)}: "
+            f"ε ≥ {rounded_down(self.lower, _DIGITS)} at δ = {self.delta}, confidence {float(self.confidence)}: "
             f"{self.event} in {self.likelier} runs on the {names[0]} input, {self.rarer} on the {names[1]}"
         )
 

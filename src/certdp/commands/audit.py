@@ -99,7 +99,7 @@ class Audited(Answer):
         verdict = ("refuted", "bold red") if audited.refuted else ("not refuted", "bold")
         claimed = numbers.most_or_stated(Enclosure.of(audited.claimed.value).upper_float, audited.claimed.value)
         page.print(Text.assemble(f"ε = {claimed} at δ = {numbers.stated(found.delta.value)}, {source}: ", verdict), 2)
-        page.print(f"ε ≥ {numbers.least(found.lower)} with confidence {numbers.about(float(found.confidence))}", 2)
+        page.print(f"ε ≥ {numbers.least(found.lower)} with confidence {numbers.stated(found.confidence)}", 2)
         among = f", of {audited.search.tried} tried on other runs" if audited.search.tried else ""
         page.print(f"inputs: {audited.difference}{among}", 2)
         page.print(f"event: {found.event}, chosen on other runs", 2)

@@ -20,6 +20,7 @@ from ..plugins.registry import Role
 from ..verification.certificates.artefacts import with_digests
 from .answer import Answer, domain_as_json, path_as_json
 from .answering import application
+from .composition import sorted_options
 from .options import (
     Certificate,
     DataSet,
@@ -28,7 +29,6 @@ from .options import (
     Output,
     Outside,
     Sampler,
-    key_and_value,
     whole,
 )
 from .outputs import check_places, checked_certificate
@@ -123,7 +123,8 @@ def cluster(
     """
     estimators = _estimators()
     kind = admission.registry.get(Role.SAMPLER, sampler)
-    of_run, of_sampler = _sorted(option or [], kind)
+    found = sorted_options(option or [], {Role.SAMPLER: kind}, _RUN_OPTIONS)
+    of_run, of_sampler = found["run"], found["sampler"]
     if "target" in {option.name for option in options(kind)}:  # a sampler with a target of its own gets the run's
         of_sampler.setdefault("target", epsilon)
     built: AnySampler = build(kind, "sampler", of_sampler)
@@ -160,29 +161,6 @@ def _estimators() -> Any:
             "cluster", "an installation without scikit-learn", "one that has it", "pip install 'certdp[sklearn]'"
         ) from None
     return clustering
-
-
-def _sorted(given: list[str], kind: type) -> tuple[dict[str, str], dict[str, str]]:
-    """Each KEY=VALUE with the run, or with the sampler where that alone declares KEY or is named."""
-    of_run: dict[str, str] = {}
-    of_sampler: dict[str, str] = {}
-    names = [option.name for option in options(kind)]
-    for text in given:
-        key, value = key_and_value(text, "radius=1")
-        prefix, dot, rest = key.partition(".")
-        if dot and prefix == "sampler" and rest in names:
-            key, owner = rest, of_sampler
-        elif key in _RUN_OPTIONS:
-            owner = of_run
-        elif key in names:
-            owner = of_sampler
-        else:
-            known = f"run: {', '.join(_RUN_OPTIONS)}; sampler: {', '.join(names) or 'none'}"
-            raise InvalidValue("option", text, f"a declared option ({known})", "Use one of these names")
-        if key in owner:
-            raise InvalidValue("option", text, f"one value for {key}", "Give it once")
-        owner[key] = value
-    return of_run, of_sampler
 
 
 def _table_of(centres: Floats) -> bytes:

@@ -166,12 +166,12 @@ def _of_records(
     further: dict[str, Sequence[str]] = {_PARTICIPATION: participation} if participation else {}
     if law is not None:
         further[_REPETITIONS] = [option.name for option in options(law)]
-    sorted_options = _sorted(given, kinds, _RUN_OPTIONS, further)
+    sorted_by = sorted_options(given, kinds, _RUN_OPTIONS, further)
     result = Composition(
-        **_built(kinds, sorted_options, _RUN_OPTIONS),
-        run=sorted_options["run"],
-        repetitions=None if law is None else build(law, _REPETITIONS, sorted_options[_REPETITIONS]),
-        participation=sorted_options.get(_PARTICIPATION, {}),
+        **_built(kinds, sorted_by, _RUN_OPTIONS),
+        run=sorted_by["run"],
+        repetitions=None if law is None else build(law, _REPETITIONS, sorted_by[_REPETITIONS]),
+        participation=sorted_by.get(_PARTICIPATION, {}),
     )
     _declared(result.mechanism, "mechanism", "loss", lambda: declared_loss(result.mechanism))
     if not isinstance(result.sampler, AllocatingSampler | StratifyingSampler):
@@ -186,8 +186,8 @@ def _law(name: str) -> type[Repetitions]:
 
 
 def _of_keyed_data(kinds: Mapping[Role, type], given: Sequence[str], _: Sequence[str]) -> KeyedComposition:
-    sorted_options = _sorted(given, kinds, ())
-    result = KeyedComposition(**_built(kinds, sorted_options, ()))
+    sorted_by = sorted_options(given, kinds, ())
+    result = KeyedComposition(**_built(kinds, sorted_by, ()))
     inclusion = _declared(result.sampler, "sampler", "inclusion", lambda: result.sampler.inclusion)
     _declared(result.mechanism, "mechanism", "reporting", lambda: result.mechanism.reporting(inclusion))
     return result
@@ -233,7 +233,7 @@ def _declared(plugin: Plugin, role: str, attribute: str, declaration: Callable[[
         ) from error
 
 
-def _sorted(
+def sorted_options(
     given: Sequence[str],
     kinds: Mapping[Role, type],
     of_run: Sequence[str],
@@ -243,14 +243,19 @@ def _sorted(
 
     What describes the run's public domain goes to the mechanism as well where that declares it; a sampler's own is
     always written out, as in `sampler.radius`, because it may be in another norm.
+
+    Raises:
+        InvalidValue: for an option that nobody declares, that two declare, or that is stated twice; and for one of the
+            run that leaves an option of the sampler, of the same name, at its default without a word.
     """
     declared = {
-        "mechanism": [option.name for option in options(kinds[Role.MECHANISM])],
-        "sampler": [option.name for option in options(kinds[Role.SAMPLER])],
+        **{role.name.lower(): [option.name for option in options(kind)] for role, kind in kinds.items()},
         "run": list(of_run),
         **{role: list(names) for role, names in further.items()},
     }
+    defaults = {option.name for option in options(kinds[Role.SAMPLER]) if not option.required}
     result: dict[str, dict[str, str]] = {role: {} for role in declared}
+    unsaid: dict[str, str] = {}
     for text in given:
         key, value = key_and_value(text, "scale=1")
         prefix, dot, rest = key.partition(".")
@@ -261,9 +266,11 @@ def _sorted(
             known = "; ".join(f"{role}: {', '.join(names) or 'none'}" for role, names in declared.items())
             near = nearest(key, chain.from_iterable(declared.values()))
             raise InvalidValue("option", text, f"a declared option ({known})", f"{near}Use one of these names")
-        if "run" in owners:
-            owners = [owner for owner in owners if owner != "sampler"]
-        elif len(owners) > 1:
+        if {"run", "sampler"} <= set(owners):
+            owners.remove("sampler")
+            if key in defaults:
+                unsaid[key] = text
+        elif "run" not in owners and len(owners) > 1:
             raise InvalidValue(
                 "option", text, "one owner", "Write " + " or ".join(f"{owner}.{key}={value}" for owner in owners)
             )
@@ -271,4 +278,8 @@ def _sorted(
             if key in result[owner]:
                 raise InvalidValue("option", text, f"one value for {owner}.{key}", "Give it once")
             result[owner][key] = value
+    for key, text in unsaid.items():
+        if key not in result["sampler"]:
+            remedy = f"Write run.{text} where the sampler keeps its default, or sampler.{key}=… beside it"
+            raise InvalidValue("option", text, "one owner", remedy)
     return result

@@ -24,7 +24,8 @@ def check_places(data: Files | None, places: Mapping[str, Path | None], *, folde
         folders: the options whose place is a folder, which is there.
 
     Raises:
-        InvalidValue: for a missing or closed folder, something else than a file, and two names of one file.
+        InvalidValue: for a missing or closed folder, something else than a file, two names of one file, and a file in
+            a folder that is an output itself, whose files are named as they are written.
     """
     taken: dict[Path, str] = {}
     of_data: list[Path] = []
@@ -40,6 +41,11 @@ def check_places(data: Files | None, places: Mapping[str, Path | None], *, folde
         if any(path.resolve().is_relative_to(folder) for folder in of_data):
             admissible = "a file outside of the folder of --data"
             raise InvalidValue(name, str(path), admissible, "There it would be taken for data: choose another folder")
+        for folder in folders:
+            whole = places[folder]
+            if name != folder and whole is not None and path.resolve().is_relative_to(whole.resolve()):
+                admissible = f"a file outside of the folder of --{folder}"
+                raise InvalidValue(name, str(path), admissible, "Choose another folder")
         other = taken.setdefault(path.resolve(), name)
         if other != name:
             raise InvalidValue(name, str(path), f"another file than that of --{other}", "Choose another name")

@@ -148,11 +148,13 @@ class LedgerOptions:
             places: where this call would write what it releases, by the files' names: all of it.
 
         Raises:
-            InvalidValue: for a ledger without an id, an id without a ledger, and as `Ledger`.
+            InvalidValue: for a ledger without an id, an id without a ledger, one that the call would write over, and as
+                `Ledger`.
         """
         request = self._opened()
         if request is None:
             return release(Payer(request=None))
+        self.refuse(places)
         try:
             return Paid(answer=release(Payer(request=request)), request=request)
         except ReleasedBefore:
@@ -165,6 +167,18 @@ class LedgerOptions:
             if request.refusal is None:  # another budget than the ledger's
                 raise
             return _nothing(request, Outcome.REFUSED, str(refusal))
+
+    def refuse(self, places: Mapping[str, Path | None]) -> None:
+        """Refuse the ledger's own file as the place of an output, before anything is paid.
+
+        Raises:
+            InvalidValue: for such a place.
+        """
+        for path in places.values():
+            if self.ledger is not None and path is not None and path.resolve() == Path(self.ledger).resolve():
+                raise InvalidValue(
+                    "ledger", self.ledger, "a file that the command does not write", "Choose another name"
+                )
 
     def _opened(self) -> LedgerRequest | None:
         if self.ledger is None:

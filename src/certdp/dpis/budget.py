@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias, final
 
 from attrs import field, frozen
 
+from ..accounting.display import rounded_down, rounded_up
 from ..accounting.enclosures.arguments import whole
 from ..accounting.errors import InvalidType, InvalidValue
 from ..accounting.exact import Number, exact, python_int
@@ -306,13 +307,13 @@ class RunPlan:
             )
         batch, expected = self.batch.value, self.size.expected
         if batch > expected:
-            raise InvalidValue("batch", batch, f"0 < b ≤ {float(expected):.9g}, the expected number of records")
+            raise InvalidValue("batch", batch, f"0 < b ≤ {rounded_down(expected, 9)}, the expected number of records")
         if batch > self.largest_rate * expected:
-            least = f"at least b over the expected number of records, {float(batch / expected):.9g}"
+            least = f"at least b over the expected number of records, {rounded_up(batch / expected, 9)}"
             raise InvalidValue("largest_rate", self.largest_rate, least, "Raise it, or draw smaller batches")
         if self.least_size > expected:
             remedy = "Draw smaller batches, or lower the margin"
-            raise InvalidValue("batch", batch, f"(1 + margin)·b ≤ {float(expected):.9g}", remedy)
+            raise InvalidValue("batch", batch, f"(1 + margin)·b ≤ {rounded_down(expected, 9)}", remedy)
 
     @property
     def least_norm_sum(self) -> Fraction:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias, final
 
 from attrs import evolve, field, frozen
 
+from ..accounting.display import rounded_down, rounded_up
 from ..accounting.dpis.steps import norm_sum_renyi, sampled_sum_renyi
 from ..accounting.enclosures import Enclosure
 from ..accounting.errors import InvalidValue
@@ -141,10 +142,10 @@ def forecast(plan: RunPlan, shares: Sequence[Fraction] | None = None) -> Forecas
     epochs = []
     for number, share in enumerate(foreseen):
         if not plan.least_norm_sum <= share * account.size <= account.size:
-            least, most = float(plan.least_norm_sum), float(account.size)
-            remedy = f"A run raises lower sums to {least:.9g}, higher ones do not occur: write what it uses"
+            least, most = rounded_up(plan.least_norm_sum, 9), rounded_down(account.size, 9)
+            remedy = f"A run raises lower sums to {least}, higher ones do not occur: write what it uses"
             found = f"K̃/C = {float(share * account.size):.9g} in epoch {number + 1}"
-            raise InvalidValue("shares", found, f"{least:.9g} ≤ K̃/C ≤ {most:.9g}", remedy)
+            raise InvalidValue("shares", found, f"{least} ≤ K̃/C ≤ {most}", remedy)
         clip, norm_sum = plan.clip.first, share * account.size * plan.clip.first
         if plan.norm_sums is not None:
             account.pay_norm_sum(number, clip)

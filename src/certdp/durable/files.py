@@ -100,7 +100,13 @@ class Publication:
         self._drafts: list[_Draft] = []
 
     def stream(self, path: Path, rank: Rank, *, secret: bool = False, parameter: str = "path") -> BinaryIO:
-        """A stream for the content of a file; arguments and errors, of that parameter, as for `whole_file`."""
+        """A stream for the content of a file; arguments and errors, of that parameter, as for `whole_file`.
+
+        Raises:
+            InvalidValue: also for a place that another file of these has.
+        """
+        if any(draft.path.resolve() == path.resolve() for draft in self._drafts):
+            raise InvalidValue(parameter, str(path), "a place that no other file of these has", "Choose another name")
         with blamed_on(path=parameter):
             draft = self._stack.enter_context(_draft(path, rank, secret))
         draft.parameter = parameter

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
+from fractions import Fraction
 from typing import Any, final
 
 from attrs import frozen
 
-from ..accounting.display import Displayed
+from ..accounting.display import Displayed, rounded_up
 from ..accounting.filters import Remaining
 from ..accounting.filters.totals import FULL, Sums
 from ..accounting.notions import Bound
@@ -87,7 +88,7 @@ class LedgerStatement(Displayed):
             yield row.request, f"{row.cost} ({row.state.value}, {row.by}, {row.time:%Y-%m-%d %H:%M} UTC)"
 
     def __str__(self) -> str:
-        used = f"{100 * self.share:.4g} % of {self.budget} for {self.data}"
+        used = f"{rounded_up(100 * Fraction(self.share), 4)} % of {self.budget} for {self.data}"
         return f"{used} in {len(self.rows)} requests; left: {self.left}"
 
 

@@ -13,7 +13,7 @@ from attrs import evolve
 from ..accounting.accountants import LOSS_DISTRIBUTION, Accountant
 from ..accounting.accountants.trade_off import TradeOff, bayes_risk, trade_off, true_positive_rate
 from ..accounting.derivation import EX_POST
-from ..accounting.display import rounded_up
+from ..accounting.display import EXACT_UP_TO, rounded_up, shorten
 from ..accounting.enclosures import Enclosure
 from ..accounting.errors import CertdpError, InvalidValue
 from ..accounting.expressions import Symbol, Variable, evaluate, variables
@@ -113,7 +113,7 @@ def plot_accounting(run: Run[Any], answer: Answer[Any]) -> bytes:
 def _written(upper: float, asked: Delta | Epsilon) -> str:
     """A proven end, or the number asked about where that is the one that was rounded up to it."""
     same = Enclosure.of(asked.value).upper_float == upper
-    return f"{float(asked.value):g}" if same else rounded_up(upper, _DIGITS)
+    return shorten(str(asked), EXACT_UP_TO) if same else rounded_up(upper, _DIGITS)
 
 
 def plot_calibration(
@@ -146,8 +146,10 @@ def plot_calibration(
             advance()
     axes.plot(places, losses, label="ε proven", **(curve_style(0) | {"markevery": 1}))
     allowed = float(budget.epsilon.value)
-    axes.axhline(allowed, label=f"budget, ε = {allowed:g}", **(curve_style(1) | {"marker": ""}))
-    stated = f"{float(found.value):.{_DIGITS}g}"
+    axes.axhline(
+        allowed, label=f"budget, ε = {shorten(str(budget.epsilon), EXACT_UP_TO)}", **(curve_style(1) | {"marker": ""})
+    )
+    stated = shorten(str(found.value), EXACT_UP_TO)
     axes.plot(float(found.value), allowed, "*", color="black", markersize=12, zorder=3, label=f"{name} = {stated}")
     axes.set_xscale("log")
     axes.set_yscale("log")
@@ -156,7 +158,7 @@ def plot_calibration(
     axes.set_xticks([], minor=True)
     axes.set_xlabel(name)
     axes.set_ylabel("ε (nats)")
-    axes.set_title(f"ε at δ = {float(budget.delta.value):g} against {name}", fontsize="medium")
+    axes.set_title(f"ε at δ = {shorten(str(budget.delta), EXACT_UP_TO)} against {name}", fontsize="medium")
     axes.legend(fontsize="small")
     return png(figure)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, Protocol, TypeAlias, final
 
@@ -147,7 +148,7 @@ class Choice:
             low=edges[chosen] if shift < 0 else np.full(1, np.nan),
             high=edges[chosen + 1] if shift > 0 else np.full(1, np.nan),
             confidence=confidence,
-            noise=f"{100 * confidence:.6g} %: within {off:,.0f} values of that rank, by permute-and-flip",
+            noise=f"{100 * confidence:.12g} %: within {math.ceil(off):,} values of that rank, by permute-and-flip",
         )
 
     @property

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR
 from typing import Any, final
 
 import numpy as np
 from attrs import evolve, field, frozen
 
-from ..accounting.display import Displayed
+from ..accounting.display import Displayed, figure
 from ..accounting.errors import InvalidValue
 from ..accounting.exact import Floats, Number
 from ..accounting.guarantees import Guarantee
@@ -99,9 +100,11 @@ class Result(Displayed):
         """One line for each number, with its interval; for a quantile with how far its rank may be off."""
         for row in self.rows():
             name = f"{row['query']} [{row['group']}]" if row["group"] else row["query"]
-            value, low, high = (f"{row[key]:,.6g}" for key in ("value", "low", "high"))
-            likely = self.noise if math.isnan(row["low"]) else f"{100 * self.confidence:.6g} %: {low} to {high}"
-            yield f"{name} = {value} ({likely})"
+            likely = self.noise
+            if not math.isnan(row["low"]):
+                ends = f"{figure(row['low'], ROUND_FLOOR)} to {figure(row['high'], ROUND_CEILING)}"
+                likely = f"{100 * self.confidence:.12g} %: {ends}"
+            yield f"{name} = {figure(row['value'])} ({likely})"
 
 
 @final

@@ -19,6 +19,7 @@ Where a public largest frequency M is declared, frequencies above it are treated
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR
 from functools import cached_property
 from math import fsum, sqrt
 from typing import NamedTuple, Protocol, final
@@ -27,6 +28,7 @@ import numpy as np
 from attrs import field, frozen
 from numpy.typing import NDArray
 
+from ..accounting.display import figure
 from ..accounting.enclosures.arguments import whole
 from ..accounting.errors import InvalidValue
 from ..accounting.exact import Floats, Number, exact
@@ -94,7 +96,7 @@ class SumEstimate:
     """An estimate of Σ L(x)·g(w); it prints as a few lines.
 
     Attributes:
-        statistic: what is estimated, in words.
+        statistic: what is estimated, in words; certainties are about it, too.
         keys: how many keys of the sample it is from.
         estimate: of the sum.
         bias: estimated bias of the estimate; None where nothing is known of it. It lacks the keys that are so
@@ -118,19 +120,21 @@ class SumEstimate:
     """Whether the estimate is unbiased whatever the data, as inverse probabilities make it, and its variance, too."""
 
     def __str__(self) -> str:
-        lines = [f"{self.statistic}: {_figure(self.estimate)}, from {self.keys:,} keys"]
-        error = f"  standard error {_figure(self.standard_error)}"
+        lines = [f"{self.statistic}: {figure(self.estimate)}, from {self.keys:,} keys"]
+        error = f"  standard error {figure(self.standard_error)}"
         if self.unbiased:
             lines.append(f"{error}, estimated; unbiased")
         else:
-            bias = "" if self.bias is None else f", bias {_figure(_visible(self.bias, self.estimate))}"
+            bias = "" if self.bias is None else f", bias {figure(_visible(self.bias, self.estimate))}"
             lines.append(f"{error}{bias}: estimated, and blind to keys too infrequent to be in the sample")
         if self.counted:
             parts = ", ".join(f"{part:.1%} at {frequency:,}" for frequency, part in self.counted.items())
             lines.append(f"  of what a key adds it counts on average, by the key's frequency: {parts}")
         if self.at_least is not None:
-            most = "nothing bounds it above" if self.at_most is None else f"at most {_figure(self.at_most)}"
-            lines.append(f"  for certain at least {_figure(self.at_least)}; {most}")
+            most = (
+                "nothing bounds it above" if self.at_most is None else f"at most {figure(self.at_most, ROUND_CEILING)}"
+            )
+            lines.append(f"  for certain at least {figure(self.at_least, ROUND_FLOOR)}; {most}")
         return "\n".join(lines)
 
 
@@ -446,7 +450,7 @@ class SampleEstimates:
             least = fsum(sizes(statistic, self._read.least[chosen])) * (1 - _margin(statistic))
             most = self._bounded(statistic, chosen, population)
         return SumEstimate(
-            statistic=_named(statistic),
+            statistic=_named(statistic) + self._held(statistic),
             keys=len(chosen),
             estimate=estimate,
             bias=bias,
@@ -455,6 +459,16 @@ class SampleEstimates:
             at_most=most,
             counted={} if curve is None else self._parts_counted(statistic),
         )
+
+    def _held(self, statistic: Statistic) -> str:
+        """What becomes of frequencies above a declared largest one, in words; empty where it makes no difference."""
+        largest = self.reporting.largest
+        match statistic:
+            case Count():
+                return ""
+            case Cap() if largest is not None and statistic.largest <= largest:
+                return ""
+        return "" if largest is None else f", those above {largest:,} counted as {largest:,}"
 
     def _bounded(self, statistic: Statistic, chosen: NDArray[np.intp], population: int | None) -> float | None:
         """The most that a selection of so many keys adds up to."""
@@ -625,8 +639,3 @@ def _named(statistic: Statistic) -> str:
 def _visible(value: float, beside: float) -> float:
     """Return the value, or 0 where it is rounding error alone."""
     return value if abs(value) > _ROUNDING * abs(beside) else 0.0
-
-
-def _figure(value: float) -> str:
-    """Six digits, or all of those before the point."""
-    return f"{value:,.0f}" if 1e5 <= abs(value) < 1e15 else f"{value:,.6g}"

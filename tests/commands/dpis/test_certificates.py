@@ -38,6 +38,15 @@ def test_the_plan_of_a_run_with_its_certificate(certdp: Command, tmp_path: Path)
     assert checked.json["epsilon"] == [None, 1.5]
 
 
+@pytest.mark.parametrize("name", ["model.npz", "run.json", "history.csv", "history.png", "private-steps.csv"])
+def test_a_certificate_takes_no_place_of_the_run(name: str, data: Path, refusal: Command, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    error = refusal("dpis", "train", "--data", data, *MODEL, *RUN, "--output", out, "--certificate", out / name)
+    assert error["parameter"] == "certificate"
+    assert "a name that no file of the run has" in error["admissible"]
+    assert not out.exists()
+
+
 @pytest.mark.slow
 def test_a_trained_model_with_its_certificate(data: Path, certdp: Command, tmp_path: Path) -> None:
     out = tmp_path / "out"

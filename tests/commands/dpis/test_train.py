@@ -20,6 +20,7 @@ from rich.console import Console
 from scipy.stats import norm
 
 import certdp.dpis
+from certdp.accounting.display import rounded_up
 from certdp.accounting.provenance import Private
 from certdp.commands.dpis import progress as dpis_progress
 from certdp.commands.dpis import train as dpis_train
@@ -188,7 +189,7 @@ def test_a_line_of_public_figures_for_each_epoch_where_nobody_watches(
     with (tmp_path / "out" / "history.csv").open(encoding="utf-8") as stream:
         rows = list(csv.DictReader(stream))
     assert ran.err.splitlines() == [
-        f"epoch {number} of 2  ε ≤ {float(row['epsilon']):.3f}  σ_G {float(row['noise_multiplier']):.3f}  "
+        f"epoch {number} of 2  ε ≤ {rounded_up(float(row['epsilon']), 4)}  σ_G {float(row['noise_multiplier']):.3f}  "
         f"K̃/C {float(row['norm_sum']):.5g}"
         for number, row in enumerate(rows, 1)
     ]
@@ -211,7 +212,7 @@ def test_who_watches_sees_private_figures_marked_as_such() -> None:
     with dpis_progress.watched(Console(file=terminal, force_terminal=True, width=80), 30) as told:
         told(Report(epoch=epoch, epochs=2, steps_per_epoch=15, private=Private(figures)))
     shown = terminal.getvalue()
-    assert "epoch 2 of 2  ε ≤ 1.250  σ_G 0.800  K̃/C 150" in shown
+    assert "epoch 2 of 2  ε ≤ 1.25  σ_G 0.800  K̃/C 150" in shown
     assert "private: loss 0.500, 20 of 25 records proposed" in shown
 
 

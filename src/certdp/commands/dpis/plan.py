@@ -10,6 +10,7 @@ import typer
 from attrs import frozen
 
 from ...accounting.derivation import Assumption
+from ...accounting.display import EXACT_UP_TO, shorten
 from ...accounting.errors import blamed_on
 from ...dpis.budget import DominatedAccounting, NoisySize, PublicSize, RenyiAccounting, RunPlan
 from ...dpis.forecast import Forecast, Proven, ReleaseCost, dominated_dp_sgd, dp_sgd, forecast
@@ -169,9 +170,9 @@ def plan(
 
 
 def _title(plan: RunPlan) -> str:
-    epsilon, delta = float(plan.budget.epsilon.value), float(plan.budget.delta.value)
+    epsilon, delta = (shorten(str(stated), EXACT_UP_TO) for stated in (plan.budget.epsilon, plan.budget.delta))
     size, batch = float(plan.size.expected), float(plan.batch.value)
-    return f"N = {size:,.10g}, b = {batch:,.10g}, ε = {epsilon:g}, δ = {delta:g}"
+    return f"N = {size:,.10g}, b = {batch:,.10g}, ε = {epsilon}, δ = {delta}"
 
 
 def _way(plan: RunPlan) -> str:

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+from ...accounting.display import rounded_up
 from ...dpis.engine import Progress as OnStep
 from ...dpis.engine import Report
 from ..output import Terminal
@@ -59,8 +60,9 @@ def _line(console: Console, report: Report) -> None:
 
 def _public(report: Report) -> str:
     epoch = report.epoch
+    paid = rounded_up(epoch.epsilon, 4)
     return (
-        f"epoch {epoch.epoch + 1} of {report.epochs}  ε ≤ {epoch.epsilon:.3f}  σ_G {epoch.noise_multiplier:.3f}  "
+        f"epoch {epoch.epoch + 1} of {report.epochs}  ε ≤ {paid}  σ_G {epoch.noise_multiplier:.3f}  "
         f"K̃/C {epoch.norm_sum / epoch.clip:.5g}"
     )
 

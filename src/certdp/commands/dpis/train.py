@@ -15,6 +15,7 @@ from typing import Annotated, Any
 import typer
 from attrs import frozen
 
+from ...accounting.display import rounded_up
 from ...accounting.errors import InvalidValue, blamed_on
 from ...accounting.exact import exact
 from ...dpis.budget import RunPlan
@@ -176,7 +177,7 @@ class FolderRequest:
         """Before anything is read; a place in the run's own folder is one that can be written.
 
         Raises:
-            InvalidValue: for a run with seeded coins, and a place that cannot be written.
+            InvalidValue: for a run with seeded coins, a place that cannot be written, and the name of one of its files.
         """
         if self.certificate is None:
             return
@@ -188,6 +189,9 @@ class FolderRequest:
             raise InvalidValue("certificate", str(self.certificate), admissible, "Leave it out, or begin anew")
         if self.certificate.parent.resolve() != self.output.resolve():
             check_places(data, {"certificate": self.certificate})
+        elif self.certificate.name in (*_RELEASED, _PICTURE) or self.certificate.name.startswith(_PRIVATE):
+            admissible = f"a name that no file of the run has: {', '.join((*_RELEASED, _PICTURE))}, {_PRIVATE}…"
+            raise InvalidValue("certificate", str(self.certificate), admissible, "Choose another name")
 
 
 def train(
@@ -296,7 +300,7 @@ def _reporting_progress_when_stopped(checkpoints: Checkpoints | None, plan: RunP
         if epochs:
             last = epochs[-1]
             where = f"in epoch {last.epoch + 1} of {plan.epochs}, {last.steps} of {plan.steps_per_epoch} steps taken"
-            where += f", ε ≤ {last.epsilon:.6g} paid"
+            where += f", ε ≤ {rounded_up(last.epsilon, 6)} paid"
         typer.echo(f"interrupted {where}; the same command with --resume goes on from there", err=True)
         raise typer.Exit(_INTERRUPTED) from None
 

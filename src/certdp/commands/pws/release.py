@@ -165,6 +165,7 @@ def release(
     The sample is written to --output: .parquet, .csv or .tsv.
     """
     places = {**sample_places(output), "certificate": certificate, "owner-report": owner_report}
+    paid_from.refuse(places)
     sizes = _Size(scheme=scheme, power=power, threshold=threshold, size=size, total=total, total_epsilon=total_epsilon)
 
     def released(payer: Payer) -> ReleasedAndReported:
