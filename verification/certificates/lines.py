@@ -41,6 +41,7 @@ _MOST_PLACES = 40_000
 _NODE = 800  # what a node costs the checker, in places of a node
 _TERM = 150  # what one more number of records drawn costs at a node
 _PLACE = 1250
+_POWER = 500  # for what is not normal noise on every record
 _NEAR = 12
 _NUMBERS = 512  # of clones
 _TINY = 1e-300
@@ -601,7 +602,8 @@ def log_moment(releases: Sequence[Release], c: float, direction: Direction) -> f
 
 def work_on(releases: Sequence[Release], line: Line, direction: Direction) -> float:
     """About what the checker spends on a line, in places of a node."""
-    return _PLACE * line.places + sum(release.work(line, direction) for release in releases)
+    powers = sum(_POWER for release in releases if not isinstance(release, Gaussian))
+    return (_PLACE + powers) * line.places + sum(release.work(line, direction) for release in releases)
 
 
 def line_for(

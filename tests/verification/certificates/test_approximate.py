@@ -51,19 +51,21 @@ from certdp.accounting.expressions import ORDER
 from certdp.accounting.guarantees import Guarantee
 from certdp.accounting.notions import Pure
 from certdp.accounting.provenance import Released
-from certdp.accounting.relations import ADD_REMOVE, RECORD, REPLACE, ZERO_OUT
+from certdp.accounting.relations import ADD_REMOVE, RECORD, REPLACE, ZERO_OUT, Direction
 from certdp.guarantees import Evidence
 from certdp.pairs import FamilyLoss, LaplacePair, PureLoss, RenyiLoss
 from certdp.plugins.contract import CONTRACT_VERSION, About, Mechanism, W, WeightedSample, norm
+from certdp.runs.certificates import _statement
 from certdp.verification.certificates import approximate
 from certdp.verification.certificates.approximate import Certified, stated_losses
+from certdp.verification.certificates.lines import Line, work_on
 from certdp.verification.certificates.writing import sealed
 from certdp.verification.checker.approximate import contour as contour
 from certdp.verification.checker.approximate import moments as composed_moments
 from certdp.verification.checker.approximate.divergences import delta_of_one, normal_cdf, pure_loss
 from certdp.verification.checker.approximate.factors import ADD, DIRECTIONS, REMOVE, Factor
 from certdp.verification.checker.approximate.moments import Moments, delta_at_order
-from certdp.verification.checker.budget import Budget
+from certdp.verification.checker.budget import MOST_WORK, Budget
 from certdp.verification.checker.intervals import Arithmetic, Interval
 from tests.support.cases import examples
 from tests.support.forgeries import Body, body_of, drop, put
@@ -802,6 +804,7 @@ class OnlyACurve:
 NOISY: dict[str, list[tuple[Any, Any, int]]] = {
     "laplace": [(LaplaceSum(scale=Public(2)), Poisson(rate=Public("0.1")), 40)],
     "laplace, all": [(LaplaceSum(scale=Public(5)), Full(), 20)],
+    "laplace, several": [(LaplaceSum(scale=Public(Fraction(50 + k, 10))), Full(), 3 + k) for k in range(4)],
     "laplace and gaussian": [
         (LaplaceSum(scale=Public(3)), Poisson(rate=Public("0.2")), 5),
         (GaussianSum(scale=Public(2)), Poisson(rate=Public("0.01")), 300),
@@ -898,6 +901,38 @@ def test_what_is_certified_of_sums_is_within_a_millionth_of_the_answer(name: str
     certified = certdp.certificate(run, answer)
     assert certified.method == "loss-distribution"
     assert answer.epsilon.upper <= certified.epsilon <= answer.epsilon.upper * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("times", [1, 8])
+def test_what_a_line_costs_the_checker_is_foreseen(times: int) -> None:
+    """Else lines that it cannot finish are tried: four kinds of Laplace noise were left to Rényi orders, 5 % above."""
+    domain = NormBall(radius=Public(1), norm=Norm.L1)
+    kinds = (
+        (LaplaceSum, Full()),
+        (LaplaceSum, Poisson(rate=Public("0.1"))),
+        (GaussianSum, Full()),
+        (GaussianSum, Poisson(rate=Public("0.1"))),
+        (DiscreteLaplace, Poisson(rate=Public("0.2"))),
+    )
+    run = Plan(
+        SampledRun(mechanism=kind(scale=Public(5 + k)), sampler=sampler, releases=ResampleEach(2), domain=domain)
+        for kind, sampler in kinds
+        for k in range(times)
+    )
+    (body, parts), *_ = next(approximate.bodies_of(_statement(run, ()), math.log(0.01)))
+    known = approximate._Known.of(parts, approximate.Changed())
+    assert known is not None
+    line = Line(2.0, 0.5, 400, 0.5, 32)
+    sides = {direction.value: line.as_json() for direction in Direction}
+    claim = {**body["claim"], "epsilon": "1", "delta": "1/100"}
+    theorem, method = approximate._LOSS_DISTRIBUTION, {"name": "loss-distribution", **sides}
+    budget = Budget()
+    check(sealed({**body, "claim": claim, "theorem": theorem, "method": method}), None, budget)
+    spent = (MOST_WORK - budget.left) / 20
+    foreseen = sum(work_on(known.releases(32), line, direction) for direction in Direction)
+    foreseen += approximate._PART * len(parts)
+    assert foreseen <= 2 * spent
+    assert spent <= 1.05 * foreseen
 
 
 def test_many_parts_are_raised_to_few_that_dominate_them() -> None:
