@@ -13,6 +13,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import certdp
@@ -22,8 +23,10 @@ from certdp import (
     DiscreteGaussian,
     FixedBatches,
     Full,
+    GaussianSteps,
     GaussianSum,
     InvalidValue,
+    LaplaceSteps,
     LaplaceSum,
     LpSum,
     Norm,
@@ -45,6 +48,8 @@ from certdp.accounting.pairs import LaplacePair
 from certdp.accounting.relations import REPLACE, ZERO_OUT, User
 from certdp.accounting.sampling import losses
 from certdp.correlated_noise import CorrelatedRun, CyclicPoisson, ToeplitzStrategy
+from certdp.interoperation import Gaussian, plan_of
+from certdp.interoperation.stated_run import StatedRun
 from certdp.mechanisms.pws_keys import PwsKeys
 from certdp.runs.bound_limit import BoundLimit
 from certdp.runs.calibration import Budget, Limit
@@ -59,6 +64,7 @@ from certdp.verification.certificates import approximate
 from certdp.verification.checker import check
 from certdp.verification.checker.approximate.claims import CLAIMS
 from tests.support.commands import commands
+from tests.support.modules import import_all
 
 Command = Callable[..., Any]
 NORMAL = ("--mechanism", "gaussian-sum", "--sampler", "full", "--option", "noise_multiplier=2")
@@ -275,6 +281,8 @@ RUNS: dict[str, Run[Any]] = {
         sampler=NormStrata(bounds=Public("1/2"), rates=Public("1/2,1/4"), weighted=Public(True)),
         domain=NormBall(norm=Norm.L2, radius=Public(1)),
     ),
+    "many steps": GaussianSteps(rates=Public([0.1, 0.2, 0.1, 1]), noise_multipliers=Public([3.0, 4.0, 3.0, 5.0])),
+    "many steps of Laplace noise": LaplaceSteps(rates=Public([0.1, 0]), noise_multipliers=Public([3.0, 4.0])),
     "epochs": AllocatedRun(
         mechanism=LaplaceSum(scale=Public(2)), sampler=RandomAllocation(batches=Public(3)), epochs=2, domain=BALL
     ),
@@ -356,6 +364,36 @@ def test_what_a_run_answers_is_certified_or_refused_by_name(name: str, question:
     if "risk" not in KINDS[question] and name not in ("users", "keys"):
         pair = certdp.certificate(run, answer, group=2) if question != "renyi" else found
         assert check(pair.content).accepted
+
+
+def test_every_kind_of_run_is_asked_here() -> None:
+    """Many steps had no certificate, and an AttributeError in place of a reason."""
+
+    def below(kind: type[Any]) -> set[type[Any]]:
+        further: list[type[Any]] = kind.__subclasses__()
+        return {kind, *(one for each in further for one in below(each))}
+
+    import_all()
+    kinds = {
+        one.__qualname__  # of a class with slots its like without them may still be there
+        for one in below(Run)
+        if not inspect.isabstract(one) and one.__module__.startswith("certdp.")
+    }
+    assert kinds == {type(run).__qualname__ for run in RUNS.values()} | {StatedRun.__qualname__}
+
+
+def test_a_run_of_another_tool_is_certified_as_its_plan() -> None:
+    run = Gaussian(2).run()
+    answer = run.epsilon("1e-5")
+    with pytest.raises(InvalidValue, match=r"GaussianDpEvent.*certificate\(plan_of\(event, relation\), answer\)"):
+        certdp.certificate(run, answer)  # type: ignore[arg-type]
+    assert check(certdp.certificate(plan_of(Gaussian(2)), answer).content).accepted
+
+
+def test_too_many_different_steps_are_refused_by_name() -> None:
+    steps = GaussianSteps(rates=Public(np.linspace(0.1, 0.2, 10_001)), noise_multipliers=Public(8))
+    with pytest.raises(InvalidValue, match=r"10,001 different steps.*at most 10,000"):
+        certdp.certificate(steps, TruePositiveRateLimit(true_positive_rate=1, false_positive_rate=0))
 
 
 def test_those_that_are_refused_have_the_certificate_that_is_named() -> None:

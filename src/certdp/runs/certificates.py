@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from attrs import evolve
 
 from ..accounting.accountants.trade_off import DeltaLaw, curve_of
-from ..accounting.derivation import Assumption
+from ..accounting.derivation import REAL_VALUED_NOISE, Assumption
 from ..accounting.enclosures import Enclosure
 from ..accounting.enclosures.arguments import whole
 from ..accounting.errors import InvalidType, InvalidValue, known_keywords
@@ -56,6 +56,7 @@ from .correlated import CorrelatedRun
 from .declared import declared_loss, declared_rate, premises_of, pure_loss_of, statement_of
 from .ex_post import refuse_reading
 from .keyed import KeyedRun
+from .many_steps import ManySteps
 from .plan import Plan
 from .risk import AdvantageLimit, BayesRiskLimit, Risk, RiskLimit, TruePositiveRateLimit, risk
 from .run import Answer, Run, RunPart
@@ -81,6 +82,8 @@ _DOMINATED = Assumption(
     "releases of the run", "each dominated by one of these, declared before it; parameters follow from earlier releases"
 )
 
+MOST_PARTS = 10_000
+"""Of a certificate."""
 _LARGEST_GROUP = 2**20
 _SLIGHT = Delta(Fraction(1, 10**9))
 _LEVELS = 12
@@ -95,7 +98,14 @@ Certifiable: TypeAlias = "Answer[Any] | Guarantee[Any, Any, Any] | Risk[Any] | R
 
 @known_keywords
 def certificate(
-    run: SampledRun[Any] | AllocatedRun | SelectedRun[Any] | StratifiedRun | CorrelatedRun | KeyedRun | Plan[Any],
+    run: SampledRun[Any]
+    | AllocatedRun
+    | SelectedRun[Any]
+    | StratifiedRun
+    | CorrelatedRun
+    | KeyedRun
+    | ManySteps
+    | Plan[Any],
     answer: Certifiable,
     *,
     group: int = 1,
@@ -106,7 +116,7 @@ def certificate(
     keyed run they follow from what each release declares, composed optimally, as (ε, δ) for one element.
 
     Args:
-        run: whose answer it is.
+        run: whose answer it is. Of many steps at most 10,000 different ones.
         answer: an answer (ε, δ); a guarantee of the run in any notion, such as `run.renyi(4)`; one or several limits on
             a risk, whose rates are certified as small as is proven, whether or not the limits are kept; or a risk, of
             which the advantage, the true-positive rate and the Bayes risk that it prints are certified.
@@ -124,10 +134,15 @@ def certificate(
             return _of_the_best(run, answer, group)
         case KeyedRun():
             return _of_keys(run, answer, group)
-    return _certified(evolve(_statement(run, ()), group=_size(group)), run, answer)
+        case ManySteps():
+            return _certified(evolve(_of_steps(run), group=_size(group)), run, answer)
+        case SampledRun() | AllocatedRun() | CorrelatedRun() | StratifiedRun() | Plan():
+            return _certified(evolve(_statement(run, ()), group=_size(group)), run, answer)
+    remedy = "Certify the plan of what another tool described: certificate(plan_of(event, relation), answer)"
+    raise InvalidValue("certificate", run.named[1], "a run or a plan of certdp", remedy)
 
 
-def _certified(stated: RunStatement, run: Stateable | SelectedRun[Any] | Plan[Any], answer: Certifiable) -> Certified:
+def _certified(stated: RunStatement, run: _Whole, answer: Certifiable) -> Certified:
     match answer:
         case Answer():
             match answer.asked:
@@ -240,9 +255,7 @@ def _of_guarantee(stated: RunStatement, guarantee: Guarantee[Any, Any, Any]) -> 
             return certified_bound(stated, bound)
 
 
-def _of_risk(
-    run: Stateable | SelectedRun[Any] | Plan[Any], stated: RunStatement, limits: Sequence[RiskLimit]
-) -> Certified:
+def _of_risk(run: _Whole, stated: RunStatement, limits: Sequence[RiskLimit]) -> Certified:
     if stated.released_cost:
         return certified_rates(stated, [_costly_rate(run, stated.released_cost, limit) for limit in limits])
     law = risk(run).delta_law
@@ -262,7 +275,7 @@ def _rate(law: DeltaLaw, limit: RiskLimit) -> Rate:
     return _rate_at(limit, Fraction(0), law)
 
 
-def _costly_rate(run: Stateable | SelectedRun[Any] | Plan[Any], cost: Fraction, limit: RiskLimit) -> Rate:
+def _costly_rate(run: _Whole, cost: Fraction, limit: RiskLimit) -> Rate:
     """The best of some rates, each from an (ε, δ) with an ε above the pure cost of released parameters."""
     farthest = max(Fraction(run.epsilon(_SLIGHT).epsilon.upper) - cost, Fraction(1, 2**10))
     levels = [cost, *(cost + farthest / 2**power for power in range(_LEVELS))]
@@ -510,8 +523,30 @@ def _require_stateable(run: Stateable | Plan[Any]) -> None:
             )
 
 
+def _of_steps(run: ManySteps) -> RunStatement:
+    """Many steps as certificates state them: in floats of whoever draws them, and of as many parts as there are kinds.
+
+    Raises:
+        InvalidValue: for too many different steps.
+    """
+    if len(run.alike) > MOST_PARTS:
+        remedy = "Count steps that are alike as one kind, with the largest rate and the least noise of theirs"
+        raise InvalidValue("certificate", f"{len(run.alike):,} different steps", f"at most {MOST_PARTS:,}", remedy)
+    parts = run.parts()
+    return RunStatement(
+        parts=tuple(map(_stated, parts)),
+        pairs=run.pairs,
+        relation=run.relation.name,
+        unit=run.unit,
+        domain=parts[0].domain,
+        released_cost=Fraction(0),
+        assumptions=tuple(dict.fromkeys((*(one for part in parts for one in _assumed(part)), REAL_VALUED_NOISE))),
+    )
+
+
 Stateable: TypeAlias = SampledRun[Any] | AllocatedRun | CorrelatedRun | StratifiedRun
 """A part of which certificates speak."""
+_Whole: TypeAlias = "Stateable | SelectedRun[Any] | ManySteps | Plan[Any]"
 
 
 def _assumed(part: Stateable) -> Sequence[Assumption]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections import Counter
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import cached_property
 from hashlib import sha256
-from typing import ClassVar, final
+from typing import Any, ClassVar, final
 
 import numpy as np
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 from numpy.typing import ArrayLike
 
 from ..accounting.accountants import WorstPairs
@@ -21,10 +23,18 @@ from ..accounting.enclosures import DEFAULT_PRECISION, Enclosure
 from ..accounting.enclosures.arguments import whole
 from ..accounting.errors import InvalidType, InvalidValue
 from ..accounting.exact import Floats, python_int
+from ..accounting.norms import Norm
 from ..accounting.pairs import GaussianPair, LaplacePair, ManyGaussianSteps, Pair, compose_pairs
 from ..accounting.provenance import Payment, Public
 from ..accounting.relations import ADD_REMOVE, RECORD, Change
+from ..accounting.sampling.domains import NormBall
+from ..accounting.sampling.releases import ResampleEach
+from ..mechanisms.gaussian_sum import GaussianSum
+from ..mechanisms.laplace_sum import LaplaceSum
+from ..samplers.full import Full
+from ..samplers.poisson import Poisson
 from .run import Run
+from .sampled import SampledRun
 
 _LEAST_NOISE, _MOST_NOISE = 1e-300, 1e300
 _NOTHING, _MOST_SHIFT = 1e-150, 1e3
@@ -32,6 +42,7 @@ _MOST_NODES, _STEPS_OF_NODE = 1024, 4
 _MOST_COMPARED = 1 << 14
 _ALIKE = 2.0**-17
 """Of logarithms of rates or shifts, over groups: below, these hide less than interpolation does."""
+_UNIT_BALL = NormBall(norm=Norm.L1, radius=Public(1))
 _MARGIN = 2.0**-50  # squares and their sum are each off by at most 2^-53, relatively
 
 
@@ -81,6 +92,11 @@ class ManySteps(Run):
 
     @staticmethod
     @abstractmethod
+    def _one(noise_multiplier: float) -> SampledRun[Any]:
+        """A step on all records, as a built-in mechanism releases it."""
+
+    @staticmethod
+    @abstractmethod
     def _sizes(rates: Floats, shifts: Floats) -> Floats:
         """About log(e^τ − 1) at order 2."""
 
@@ -123,6 +139,30 @@ class ManySteps(Run):
         return Enclosure.of(float(value), precision=self.precision)
 
     @cached_property
+    def alike(self) -> Mapping[tuple[float, float], int]:
+        """How many steps have a rate and a noise multiplier, of those that see somebody, as they come first."""
+        return Counter(
+            (rate, noise) for rate, noise in zip(*(each.tolist() for each in self._columns), strict=True) if rate
+        )
+
+    def parts(self) -> list[SampledRun[Any]]:
+        """The run as runs of equal releases of built-in mechanisms, as many as there are different steps.
+
+        A record contributes a vector of ℓ1 norm at most 1 where noise is Laplace. A run that sees nobody is one release
+        of rate 0.
+        """
+        found = self.alike or {(0.0, float(self._columns[1][0])): 1}
+        return [
+            evolve(
+                self._one(noise),
+                sampler=Full() if rate == 1 else Poisson(rate=Public(rate)),
+                releases=ResampleEach(times),
+                precision=self.precision,
+            )
+            for (rate, noise), times in found.items()
+        ]
+
+    @cached_property
     def derivation(self) -> Derivation:
         """What the pairs rest on; long lists of numbers are named by range and digest."""
         assumptions = [
@@ -161,6 +201,10 @@ class GaussianSteps(ManySteps):
 
     kind = "Gaussian"
     noise = "normal noise over the ℓ2 bound of a record"
+
+    @staticmethod
+    def _one(noise_multiplier: float) -> SampledRun[Any]:
+        return SampledRun(mechanism=GaussianSum(noise_multiplier=Public(noise_multiplier)), sampler=Full())
 
     def _base(self, shift: Enclosure) -> Pair:
         return GaussianPair(shift)
@@ -227,6 +271,10 @@ class LaplaceSteps(ManySteps):
 
     kind = "Laplace"
     noise = "Laplace noise over the ℓ1 bound of a record"
+
+    @staticmethod
+    def _one(noise_multiplier: float) -> SampledRun[Any]:
+        return SampledRun(mechanism=LaplaceSum(scale=Public(noise_multiplier)), sampler=Full(), domain=_UNIT_BALL)
 
     def _base(self, shift: Enclosure) -> Pair:
         return LaplacePair(shift)
