@@ -13,6 +13,7 @@ from ..accounting.accountants import ALL, BEST, Accountant
 from ..accounting.errors import InvalidValue
 from ..durable.files import Rank, published
 from ..runs.allocated import AllocatedRun
+from ..runs.as_declared import lower_ends_of
 from ..runs.correlated import CorrelatedRun
 from ..runs.plan import Plan
 from ..runs.run import Answer as RunAnswer
@@ -110,6 +111,7 @@ class Cost(Answer):
             **released_as_json(request, self.run),
             "epsilon": [answer.epsilon.lower, answer.epsilon.upper],
             "delta": [answer.delta.lower, answer.delta.upper],
+            "lower_end": self._lower_end,
             "notion": guarantee.bound.notion.name,
             "accountant": answer.accountant.name,
             "composed_in": answer.composed_in.name,
@@ -147,6 +149,7 @@ class Cost(Answer):
             page.print(f"an upper bound of {sign}; no lower bound is proven", 2)
         else:
             page.print(f"the true {sign} lies in {numbers.between(bounds.lower, bounds.upper)}", 2)
+            page.lower_end(self._lower_end)
         order = "" if answer.order is None else f" at order {numbers.about(float(answer.order))}"
         page.print(f"by {answer.accountant} accounting, in the {answer.composed_in.name} notion{order}", 2)
         if not numbers.full and self.request.accountant == BEST.name:
@@ -161,6 +164,12 @@ class Cost(Answer):
         show_certified(page, self.certified, answer)
         page.files({"plot": self.request.plot})
         page.assumptions(guarantee.assumptions)
+
+    @property
+    def _lower_end(self) -> str | None:
+        """What the lower end is about, where that is not what is released."""
+        bounds = self.answer.epsilon if self.asked == "epsilon" else self.answer.delta
+        return None if bounds.lower is None else lower_ends_of(self.run)
 
 
 def _beside(run: AnyRun | RunPart[Any]) -> dict[str, object]:

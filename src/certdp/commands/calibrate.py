@@ -20,6 +20,7 @@ from ..accounting.notions import GaussianDP, Renyi, ZeroConcentrated
 from ..accounting.provenance import Public
 from ..durable.files import Rank, published
 from ..plugins.contract import options
+from ..runs.as_declared import lower_ends_of
 from ..runs.bound_limit import BoundCost, BoundLimit
 from ..runs.calibration import Budget, Calibration, Continuous, Limit, Scale, Whole, spent
 from ..runs.calibration import calibrate as value_within
@@ -166,6 +167,7 @@ class Calibrated(Answer):
             "refused": None if found.refused is None else float(found.refused),
             "refuted": found.refuted,
             **self.cost.as_json(self.limit),
+            "lower_end": self._lower_end,
             "guarantee": {
                 "statement": self.cost.statement,
                 "unit": run.unit.name,
@@ -193,6 +195,8 @@ class Calibrated(Answer):
         else:
             known = "is proven to exceed the budget" if found.refuted else "was not proven to keep it"
             page.print(f"{self.request.find} = {_typed(found.refused, page.numbers)} {known}", 2)
+            if found.refuted:
+                page.lower_end(self._lower_end)
         page.print(f"unit {run.unit.name}, relation {run.relation.name}", 2)
         page.files({"certificate": self.request.certificate})
         self.cost.show_certified(page, self.certified)
@@ -200,6 +204,11 @@ class Calibrated(Answer):
             page.print("which is more than the budget", 2)
         page.files({"plot": self.request.plot})
         page.assumptions(self.cost.derivation.assumptions)
+
+    @property
+    def _lower_end(self) -> str | None:
+        """What lower ends, and what refutes the next value, are about, where that is not what is released."""
+        return lower_ends_of(self.found.run)
 
 
 class _Cost(ABC):

@@ -66,6 +66,11 @@ class Page:
         """Print what is released of keyed data."""
         self.print(Text.assemble((mechanism, "bold"), " on keys sampled by ", (sampler, "bold")))
 
+    def lower_end(self, about: str | None) -> None:
+        """Print what lower ends are about, where that is not what is released."""
+        if about is not None:
+            self.print(f"lower ends are {about}", 2)
+
     def assumptions(self, assumptions: Iterable[Assumption]) -> None:
         """Print what an answer rests on."""
         self.print("assumptions", 2)

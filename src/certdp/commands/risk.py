@@ -14,6 +14,7 @@ from ..accounting.enclosures import Enclosure
 from ..accounting.errors import blamed_on
 from ..accounting.exact import exact
 from ..durable.files import Rank, published
+from ..runs.as_declared import lower_ends_of
 from ..runs.risk import Risk
 from ..runs.risk import risk as risk_of
 from ..runs.run import Run
@@ -60,6 +61,7 @@ class RiskAnswer(Answer):
             "true_positive_rate": _ends(self.true_positive_rate),
             "prior": float(self.prior),
             "bayes_risk": _ends(self.bayes_risk),
+            "lower_end": lower_ends_of(self.run),
             "accountant": self.risk.accountant.name,
             "guarantee": {
                 "unit": self.run.unit.name,
@@ -85,6 +87,7 @@ class RiskAnswer(Answer):
         page.print(f"that of the trade-off curve lies in {_between(numbers, found)}", 4)
         page.bold(f"Bayes risk ≥ {numbers.least(wrong.lower_float)} at prior {numbers.stated(self.prior)}")
         page.print(f"that of the trade-off curve lies in {_between(numbers, wrong)}", 4)
+        page.lower_end(lower_ends_of(self.run))
         if self.run.domain is not None:
             page.print(f"for {whom(self.run.domain)}", 2)
         page.print(f"by {self.risk.accountant} accounting", 2)

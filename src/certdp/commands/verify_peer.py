@@ -17,7 +17,7 @@ from ..accounting.exact import exact
 from ..accounting.notions import GaussianDP, Renyi, ZeroConcentrated
 from ..accounting.relations import ADD_REMOVE, REPLACE, ZERO_OUT
 from ..durable.files import published
-from ..interoperation.claims import AS_DECLARED, ClaimVerdict, Finding, judged, judged_in
+from ..interoperation.claims import ClaimVerdict, Finding, judged, judged_in
 from ..runs.calibration import Budget
 from ..runs.certificates import Certified
 from .answer import Answer, assumptions_as_json, path_as_json
@@ -28,7 +28,7 @@ from .outputs import check_places
 from .page import Page
 from .requests import Admission
 from .run_certificates import Certificate, write_certified
-from .run_files import A_PLAN, DescribedRun, described_run
+from .run_files import DescribedRun, described_run
 
 _OtherBound: TypeAlias = Renyi | ZeroConcentrated | GaussianDP
 _SIGNS = {"epsilon": "ε", "tau": "τ", "rho": "ρ", "mu": "μ"}
@@ -74,6 +74,7 @@ class PeerVerdict(Answer):
             "claimed": {name: str(value) for name, value in self.claimed.items()},
             "verdict": self.verdict.finding.value,
             self._parameter: [lower, upper if isfinite(upper) else None],
+            "lower_end": self.verdict.lower_end,
             "accountant": None if answer is None else answer.accountant.name,
             "assumptions": assumptions_as_json(self.described.assumptions),
             "certificate": path_as_json(self.certificate),
@@ -94,8 +95,7 @@ class PeerVerdict(Answer):
             page.print(f"the true {sign} is at most {numbers.most(upper)}; no lower end is proven", 2)
         else:
             page.print(f"the true {sign} lies in {numbers.between(lower, upper)}", 2)
-        if verdict.finding is Finding.REFUTED and self.described.source == A_PLAN:
-            page.print(f"the lower end is {AS_DECLARED}", 2)
+        page.lower_end(verdict.lower_end)
         if verdict.answer is not None:
             page.print(f"by {verdict.answer.accountant.name} accounting", 2)
         page.print(f"unit {run.unit.name}, relation {run.relation.name}", 2)

@@ -15,16 +15,13 @@ from ..accounting.notions import GaussianDP, Renyi, ZeroConcentrated
 from ..accounting.pairs import GaussianPair
 from ..accounting.relations import Direction
 from ..accounting.units import Delta, Epsilon
+from ..runs.as_declared import lower_ends_of
 from ..runs.ex_post import refuse_reading
 from ..runs.run import Answer, Interval, NotionAbsent, Run
 
 _ORDERS = (Fraction(3, 2), Fraction(2), Fraction(8), Fraction(32))
 _LEVELS = (Fraction(0), Fraction(1, 2), Fraction(1), Fraction(2))
 """Where a claimed ρ or μ is tried."""
-
-
-AS_DECLARED = "of the mechanism as declared; what its release cuts to a grid of its own may lose less, never more"
-"""What a lower end is about where a run of certdp is released: real sums, say, put on a grid."""
 
 
 class Finding(Enum):
@@ -42,14 +39,16 @@ class ClaimVerdict:
 
     Attributes:
         finding: whether the claim holds, is refuted, or neither is proven.
-        epsilon: proven ends of the smallest ε at the claimed δ; no lower end where none is proven. That is of the
-            mechanism as declared: what is released on a grid may lose less.
+        epsilon: proven ends of the smallest ε at the claimed δ; no lower end where none is proven.
         answer: the upper end with its derivation; None where no finite ε follows.
+        lower_end: what the lower end, or the refutation, is about where that is not what is released: the mechanism as
+            declared, of which a release on a grid may lose less. None too where nothing is proven from below.
     """
 
     finding: Finding
     epsilon: Interval
     answer: Answer[Any] | None
+    lower_end: str | None = None
 
 
 def judged(run: Run[Any], epsilon: Epsilon, delta: Delta) -> ClaimVerdict:
@@ -70,14 +69,15 @@ def judged(run: Run[Any], epsilon: Epsilon, delta: Delta) -> ClaimVerdict:
         lower = run.delta(epsilon).delta.lower
         refuted = lower is not None and Fraction(lower) > delta.value
         finding = Finding.REFUTED if refuted else Finding.UNDECIDED
-        return ClaimVerdict(finding, Interval(None, inf), None)
+        return ClaimVerdict(finding, Interval(None, inf), None, lower_ends_of(run) if refuted else None)
     bounds = answer.epsilon
     if bounds.lower is None and not run.payments:
         bounds = Interval(_reached(run.pairs, delta), bounds.upper)
+    about = None if bounds.lower is None else lower_ends_of(run)
     if isfinite(bounds.upper) and Fraction(bounds.upper) <= epsilon.value:
-        return ClaimVerdict(Finding.HOLDS, bounds, answer)
+        return ClaimVerdict(Finding.HOLDS, bounds, answer, about)
     refuted = bounds.lower is not None and Fraction(bounds.lower) > epsilon.value
-    return ClaimVerdict(Finding.REFUTED if refuted else Finding.UNDECIDED, bounds, answer)
+    return ClaimVerdict(Finding.REFUTED if refuted else Finding.UNDECIDED, bounds, answer, about)
 
 
 def judged_in(run: Run[Any], bound: Renyi | ZeroConcentrated | GaussianDP) -> ClaimVerdict:
@@ -100,9 +100,12 @@ def judged_in(run: Run[Any], bound: Renyi | ZeroConcentrated | GaussianDP) -> Cl
             found = run.gaussian().bound.mu
     lower = _least_tau(run, bound.order) if isinstance(bound, Renyi) else None
     ends = Interval(None if lower is None else lower.lower_float, found.upper_float)
+    about = None if ends.lower is None else lower_ends_of(run)
     if Fraction(ends.upper) <= claimed.lower:
-        return ClaimVerdict(Finding.HOLDS, ends, None)
-    return ClaimVerdict(Finding.REFUTED if _exceeds(run, bound) else Finding.UNDECIDED, ends, None)
+        return ClaimVerdict(Finding.HOLDS, ends, None, about)
+    if _exceeds(run, bound):
+        return ClaimVerdict(Finding.REFUTED, ends, None, lower_ends_of(run))
+    return ClaimVerdict(Finding.UNDECIDED, ends, None, about)
 
 
 def _exceeds(run: Run[Any], bound: Renyi | ZeroConcentrated | GaussianDP) -> bool:

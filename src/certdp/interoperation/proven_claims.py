@@ -21,7 +21,7 @@ from ..runs.plan import Plan
 from ..runs.run import Run
 from ..runs.sampled import SampledRun
 from .as_plan import plan_of
-from .claims import AS_DECLARED, ClaimVerdict, Finding, judged
+from .claims import ClaimVerdict, Finding, judged
 from .events import Event
 from .peer_files import PeerRun
 
@@ -94,8 +94,7 @@ def proven(
         raise InvalidValue("relation", asked.relation.name, f"a run about {relation.name}, as the claim is", remedy)
     verdict, about = judged(asked, budget.epsilon, budget.delta), f"unit {asked.unit.name}, relation {relation.name}"
     if verdict.finding is not Finding.HOLDS:
-        of = AS_DECLARED if isinstance(run, SampledRun | Plan) else None
-        return Proven(verdict=verdict, about=about, refusal=_words(verdict, budget, about, of))
+        return Proven(verdict=verdict, about=about, refusal=_words(verdict, budget, about))
     if not with_certificate:
         return Proven(verdict=verdict, about=about, refusal=None)
     try:
@@ -134,12 +133,13 @@ def _noted(found: Certified, budget: Budget) -> _Certificate:
     return found.content, None if found.epsilon <= budget.epsilon.value else f"it proves more: {found}"
 
 
-def _words(verdict: ClaimVerdict, budget: Budget, about: str, of: str | None) -> str:
+def _words(verdict: ClaimVerdict, budget: Budget, about: str) -> str:
     """Why a claim is not proven, with the ends that are; every digit of them, as the claim lies outside."""
     claim = f"({budget.epsilon.value}, {budget.delta.value})-DP ({about})"
     lower, upper = verdict.epsilon.lower, verdict.epsilon.upper
+    of = f", {verdict.lower_end}" if verdict.lower_end else ""
     if verdict.finding is Finding.REFUTED:
         least = "" if lower is None else f": the true ε is at least {lower!r}"
-        return f"{claim} is refuted{least}" + (f", {of}" if of else "")
+        return f"{claim} is refuted{least}{of}"
     least = "no lower end is proven" if lower is None else f"it is at least {lower!r}"
-    return f"{claim} is not proven: the true ε is at most {upper!r}, and {least}"
+    return f"{claim} is not proven: the true ε is at most {upper!r}, and {least}{of}"

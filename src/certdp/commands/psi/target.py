@@ -14,6 +14,7 @@ from ...accounting.errors import InvalidValue
 from ...accounting.guarantees import Guarantee
 from ...accounting.units import Delta, Order
 from ...durable.files import published
+from ...runs.as_declared import lower_ends_of
 from ...runs.declared import statement_of
 from ...runs.run import Answer as RunAnswer
 from ...runs.run import Interval
@@ -89,6 +90,7 @@ class LossAt(Answer):
             "sampler": statement_of(self.releases.sampler).as_json(),
             "notion": guarantee.bound.notion.name,
             **self.found.figures,
+            "lower_end": self._lower_end,
             "guarantee": {
                 "kind": "differential privacy" + ("" if domain is None else " on the public domain"),
                 "notion": guarantee.bound.notion.name,
@@ -119,6 +121,7 @@ class LossAt(Answer):
             page.print(f"{sign}: an upper bound; no lower bound is proven", 2)
         else:
             page.print(f"the supremum of {sign} lies in {page.numbers.between(bounds.lower, bounds.upper)}", 2)
+            page.lower_end(self._lower_end)
         page.print(f"{guarantee.bound.notion} DP, unit {guarantee.unit.name}, relation {guarantee.relation.name}", 2)
         page.print(str(guarantee.derivation), 2)
         page.files({"certificate": self.place})
@@ -129,6 +132,11 @@ class LossAt(Answer):
         page.assumptions(guarantee.assumptions)
         if self.owners is not None:
             self.owners.show(page)
+
+    @property
+    def _lower_end(self) -> str | None:
+        """What the lower end is about, where that is not what is released."""
+        return None if self.found.bounds.lower is None else lower_ends_of(self.releases)
 
 
 def loss_at(request: Request, given: Composition, terminal: Terminal) -> LossAt:
