@@ -92,8 +92,9 @@ class Deployment:
 
     @property
     def slug(self) -> str:
-        """The name in small letters, digits and underscores, as the registry names files."""
-        return "_".join(re.findall(r"[a-z0-9]+", self.name.lower())) or "deployment"
+        """Name, curator and year in small letters and digits, with hyphens, as the registry makes stable addresses."""
+        words = re.findall(r"[a-z0-9]+", f"{self.name} {self.curator}".lower())
+        return "-".join([*(words or ["deployment"]), str(self.published.year)])
 
 
 def record_of(stated: Statement, deployment: Deployment) -> Mapping[str, Any]:

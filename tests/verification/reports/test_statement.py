@@ -50,6 +50,7 @@ from certdp.verification.reports.statement import (
     statement_of,
 )
 from tests.support.forgeries import body_of, seal
+from tests.support.registry import faults
 
 DEPLOYMENT = Deployment(
     name="Noisy Sums, 2nd edition",
@@ -93,6 +94,7 @@ def test_every_change_of_the_data_is_told_of_whom_it_is(relation: Change, group:
     assert stated.change.startswith(f"they differ in one {whom}, which ")
     assert f"unit of privacy: {whom}\n" in as_text(stated)
     assert record_of(stated, DEPLOYMENT)["deployment"]["privacy_loss"]["privacy_unit"] == whom
+    assert faults(as_registry(stated, DEPLOYMENT)) == []
 
 
 @pytest.mark.parametrize("name", ["pure", "approximate", "keys"])
@@ -134,6 +136,7 @@ def test_other_notions_are_stated_as_the_registry_names_them(name: str) -> None:
     loss = record_of(stated, DEPLOYMENT)["deployment"]["privacy_loss"]
     assert loss["privacy_parameters"] == pytest.approx(parameters, rel=1e-9)
     assert stated.claim.guarantee in loss["privacy_parameters_details"]
+    assert faults(as_registry(stated, DEPLOYMENT)) == []
     for number, end in stated.claim.parameters:
         (told,) = {row for one in sections(stated) for row in one.rows if row[0] == number}
         shown = Fraction(told[1].rpartition(" ")[2])
@@ -217,7 +220,8 @@ def test_a_record_has_the_fields_of_the_registry(
     written = as_registry(stated, evolve(DEPLOYMENT, trust_model=model))
     record: Any = yaml.safe_load(written)
     assert record == record_of(stated, evolve(DEPLOYMENT, trust_model=model))
-    assert re.fullmatch(r"[a-z0-9_]+", record["url_slug"])
+    assert faults(written) == []
+    assert record["url_slug"] == "noisy-sums-2nd-edition-an-office-2026"
     deployment = record["deployment"]
     assert list(deployment["basic"]) == [
         "name",
@@ -235,8 +239,27 @@ def test_a_record_has_the_fields_of_the_registry(
     assert ("deployment_model" in deployment) is (model is not None)
     assert deployment["administrative"]["tier"] == (1 if model is None else 2)
     assert stated.digest in str(deployment["administrative"]["evidence_sources"])
-    for token in yaml.scan(written):  # the registry refuses folded text
-        assert getattr(token, "style", None) in (None, "'", '"', "|")
+
+
+BROKEN: dict[str, Callable[[str], str]] = {
+    "no curator": lambda text: re.sub(r"data_curators:\n.*\n.*\n", "data_curators: []\n", text),
+    "a product of no known type": lambda text: text.replace("Summary statistics", "Sums"),
+    "a date that is no text": lambda text: text.replace("'2026-01-31'", "2026-01-31"),
+    "no such day": lambda text: text.replace("2026-01-31", "2026-02-31"),
+    "another field": lambda text: text.replace("  basic:\n", "  basic:\n    epsilon: 1\n"),
+    "no tier": lambda text: re.sub(r" +tier: \d\n", "", text),
+    "a source without a kind": lambda text: text.replace("Other public source", "a certificate"),
+    "folded text": lambda text: text.replace("intended_use: planning", "intended_use: >\n      planning"),
+    "an escape": lambda text: text.replace("intended_use: planning", "intended_use: a \\\\b"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_the_registry_would_refuse_what_is_wrong(name: str, certificates: dict[str, bytes]) -> None:
+    written = as_registry(statement_of(certificates["pure"]), DEPLOYMENT)
+    broken = BROKEN[name](written)
+    assert broken != written
+    assert faults(broken)
 
 
 def test_what_describes_a_deployment_is_a_line_of_text() -> None:
