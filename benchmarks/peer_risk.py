@@ -8,6 +8,7 @@ Laplace noise.
 Run: python benchmarks/peer_risk.py ask PYTHON PEER.json       PYTHON: an interpreter that has riskcal
      python benchmarks/peer_risk.py prove OWN.json             certdp's intervals
      python benchmarks/peer_risk.py compare PEER.json OWN.json the tables of docs/accuracy.md, printed
+     python benchmarks/peer_risk.py time PYTHON                the table of docs/benchmarks.md, printed
 """
 
 from __future__ import annotations
@@ -67,22 +68,70 @@ def record_answers(target: Path) -> None:
 
 def prove(target: Path) -> None:
     """certdp's intervals, into a file that grows."""
+
+    def proven(case: Case) -> dict[str, Any]:
+        start = time.process_time()
+        return {"found": intervals(case), "seconds": time.process_time() - start}
+
+    into_file(target, runs(), proven)
+
+
+def intervals(case: Case) -> list[list[float]]:
+    """certdp's intervals of β at each false-positive rate, and of the membership advantage."""
     import certdp
     from certdp.accounting.relations import ADD_REMOVE, REPLACE
     from certdp.interoperation import Laplace, PoissonSampled, SelfComposed
 
-    def proven(case: Case) -> dict[str, Any]:
-        if case["mechanism"] == "sampled laplace":
-            asked: Any = SelfComposed(PoissonSampled(case["rate"], Laplace(case["noise"])), case["steps"])
-        else:
-            asked = event(case)
-        start = time.process_time()
-        risk = certdp.risk(asked.run(REPLACE if case["mechanism"] == "response" else ADD_REMOVE))
-        found = [1 - risk.true_positive_rate(rate) for rate in RATES]
-        ends = [[value.lower_float, value.upper_float] for value in (*found, risk.advantage)]
-        return {"found": ends, "seconds": time.process_time() - start}
+    if case["mechanism"] == "sampled laplace":
+        asked: Any = SelfComposed(PoissonSampled(case["rate"], Laplace(case["noise"])), case["steps"])
+    else:
+        asked = event(case)
+    risk = certdp.risk(asked.run(REPLACE if case["mechanism"] == "response" else ADD_REMOVE))
+    found = [1 - risk.true_positive_rate(rate) for rate in RATES]
+    return [[value.lower_float, value.upper_float] for value in (*found, risk.advantage)]
 
-    into_file(target, runs(), proven)
+
+TIMED: tuple[Case, ...] = (
+    {"mechanism": "gaussian", "noise": 1.0, "steps": 1},
+    {"mechanism": "laplace", "noise": 10.0, "steps": 30},
+    *(
+        {"mechanism": "sampled gaussian", "rate": rate, "noise": noise, "steps": steps}
+        for rate, noise, steps in ((0.01, 1.0, 10), (0.01, 1.0, 1000), (0.01, 1.0, 10_000), (0.5, 4.0, 1000))
+    ),
+    {"mechanism": "sampled laplace", "rate": 0.1, "noise": 1.0, "steps": 10},
+)
+
+
+def times(answer: Callable[[Case], Any]) -> list[tuple[float, Any]]:
+    """CPU seconds of all four rates of the runs that are timed, the least of three, and the rates."""
+    found = []
+    for case in TIMED:
+        spent = []
+        for _ in range(3):
+            start = time.process_time()
+            value = answer(case)
+            spent.append(time.process_time() - start)
+        found.append((min(spent), value))
+    return found
+
+
+def time_both(interpreter: str) -> None:
+    """The table of times, printed; β at 0.01 beside."""
+    said = subprocess.run([interpreter, __file__, "--time"], check=True, capture_output=True, text=True).stdout
+    table = []
+    for case, (own, ends), (theirs, values) in zip(TIMED, times(intervals), json.loads(said), strict=True):
+        (lower, upper), value = ends[1], values[1]
+        table.append(
+            [
+                f"{case['mechanism']}, {named(case)}",
+                f"[{lower:.9f}, {upper:.9f}]",
+                f"{own:.2g}",
+                f"{value:.9f}",
+                f"{theirs:.2g}",
+                f"{theirs / own:.2g}",
+            ]
+        )
+    print(*rows(["run", "β at 0.01, certdp", "CPU s", "riskcal", "CPU s", "ratio"], table), sep="\n")
 
 
 # Exact answers, without certdp.
@@ -207,6 +256,10 @@ if __name__ == "__main__":
     match sys.argv[1:]:
         case ["--ask", target]:
             record_answers(Path(target))
+        case ["--time"]:
+            print(json.dumps(times(riskcal)))
+        case ["time", interpreter]:
+            time_both(interpreter)
         case ["ask", interpreter, data]:
             subprocess.run([interpreter, __file__, "--ask", data], check=True)
         case ["prove", data]:
