@@ -85,7 +85,7 @@ _COVERED_BY = 32
 """Cells, where several pairs are needed: half of what the checker admits."""
 _FEW_PARTS = 64
 """More are put into groups; orders are tried where there are no lines, and the best one alone: each takes long."""
-_GROUPS = (256, 64)
+_GROUPS = (256, 64, 16)
 _PART = 11_000  # what reading and proving a part costs the checker, in places of a node
 _LINE_WORKS = (2e7, 2e8)
 _WORKS_BESIDE_SUMS = (2e7, 5e7)

@@ -950,7 +950,7 @@ def test_many_parts_are_raised_to_few_that_dominate_them() -> None:
         part(4, loss={"family": "pure"}),
     ]
     assert list(approximate._raised(noise[:64])) == [noise[:64]]
-    for raised, most in zip(approximate._raised([*noise, *others]), (256, 64), strict=True):
+    for raised, most in zip(approximate._raised([*noise, *others]), (256, 64, 16), strict=True):
         assert raised[500:] == others
         numbers = [[Fraction(each["cover"][key]) for key in ("parameter", "rate")] for each in raised[:500]]
         assert len({tuple(pair) for pair in numbers}) <= most
