@@ -109,9 +109,9 @@ def times(answer: Callable[[Case], Any]) -> list[tuple[float, Any]]:
         spent = []
         for _ in range(3):
             start = time.process_time()
-            value = answer(case)
+            answer(case)
             spent.append(time.process_time() - start)
-        found.append((min(spent), value))
+        found.append((min(spent), answer(case)))
     return found
 
 
