@@ -51,6 +51,17 @@ def shuffled(factor: Fraction, categories: int, others: Sequence[int], asked: Fr
     return max(hockey_stick(first, second, asked), hockey_stick(second, first, asked))
 
 
+def _variation_ratio(factor: Fraction, categories: int, others: int, asked: Fraction) -> Fraction:
+    """A wrong form: the counts of categories 0 and 1, each of which another user answers with the least chance."""
+    lie = 1 / (factor + categories - 1)
+    rest = [(lie, lie, 1 - 2 * lie)] * others
+    own = factor * lie, lie, 1 - (factor + 1) * lie
+    here, there = (_counted([first, *rest]) for first in (own, (own[1], own[0], own[2])))
+    told = {**here, **there}
+    first, second = (tuple(law.get(counts, Fraction(0)) for counts in told) for law in (here, there))
+    return hockey_stick(first, second, asked)
+
+
 def _of_responses(factor: Fraction, categories: int, users: int) -> tuple[int, Fraction]:
     """As the mechanism states it: an answer at random among both, of randomised response itself."""
     return users, 2 / (factor + 1)
@@ -86,6 +97,12 @@ def _examine(case: Case, clones: Clones) -> Finding:
     found = _bound(case, clones)
     direct = shuffled(case["factor"], case["categories"], _others(case), case["asked"])
     return Finding(direct <= found.upper, str(found), repr(float(direct)))
+
+
+def _examine_variation_ratio(case: Case) -> Finding:
+    found = _variation_ratio(case["factor"], case["categories"], len(case["others"]), case["asked"])
+    direct = shuffled(case["factor"], case["categories"], _others(case), case["asked"])
+    return Finding(direct <= found, repr(float(found)), repr(float(direct)))
 
 
 def _cases() -> SearchStrategy[Case]:
@@ -135,5 +152,14 @@ CLAIMS = (
         examine=lambda case: _examine(case, _with_the_own),
         expectation=Expectation.REJECTED,
         witness={"factor": Fraction(3), "categories": 2, "others": [1], "asked": Fraction(1)},
+    ),
+    Claim(
+        id="batches/shuffled-variation-ratio",
+        statement="Wang, Peng, Li, et al. 2024 (arXiv:2304.05007), the variation-ratio reduction",
+        says="of shuffled randomised responses two categories count, to either of which another user adds seldom",
+        cases=_cases,
+        examine=_examine_variation_ratio,
+        expectation=Expectation.REJECTED,
+        witness={"factor": Fraction(2), "categories": 3, "others": [0], "asked": Fraction(17, 10)},
     ),
 )
