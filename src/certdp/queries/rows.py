@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..accounting.bulk.clusters import Integers
 from ..accounting.exact import Floats
 from ..accounting.private import HoldsRecords
+from ..runs.contributions import first_of_each
 
 
 @final
@@ -45,10 +46,4 @@ class Rows(HoldsRecords):
         """The first rows of each user, at most so many; which they are depends on that user's rows alone."""
         if self.users is None:
             return self
-        order = np.argsort(self.users, kind="stable")
-        grouped = self.users[order]
-        first = np.flatnonzero(np.r_[True, grouped[1:] != grouped[:-1]]) if self.length else np.zeros(0, np.int64)
-        starts = np.repeat(first, np.diff(np.r_[first, self.length]))
-        keep = np.zeros(self.length, dtype=np.bool_)
-        keep[order] = np.arange(self.length) - starts < rows
-        return self.where(keep)
+        return self.where(first_of_each(self.users, rows))

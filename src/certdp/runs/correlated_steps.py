@@ -17,7 +17,7 @@ from attrs import Factory, define
 from numpy.typing import ArrayLike, NDArray
 
 from ..accounting.enclosures.arguments import whole
-from ..accounting.errors import InvalidType, InvalidValue
+from ..accounting.errors import InvalidValue
 from ..accounting.exact import Floats, python_int
 from ..accounting.filters.spending import SpendingState, owned
 from ..accounting.norms import Norm
@@ -27,6 +27,7 @@ from ..accounting.sampling.strategies import FINEST, CyclicPoisson, Participatio
 from ..mechanisms.gaussian_sum import GaussianSum
 from ..mechanisms.lattice import lattice_sum, noise_unit
 from ..plugins.contract import Coins, WeightedSample
+from .contributions import names_of
 from .prepared import matrix_within
 
 _WHOLE = 1 << 62
@@ -140,7 +141,7 @@ class CorrelatedSteps(SpendingState):
         matrix = matrix_within(records, self._domain)
         if matrix.shape[1] != self._columns:
             raise InvalidValue("records", f"{matrix.shape[1]} columns", f"{self._columns} columns, as in every step")
-        names = _names(members)
+        names = names_of("members", members)
         if len(names) != len(matrix) or len(set(names)) != len(names):
             raise InvalidValue("members", f"{len(set(names))} names", f"{len(matrix)} different ones, one a record")
         turns = {name: self._turn(name) for name in names}
@@ -189,13 +190,3 @@ class CorrelatedSteps(SpendingState):
             met, noise = [(entry, x.astype(object)) for entry, x in met], noise.astype(object)
         cells = sum((entry * x for entry, x in met), noise)
         return np.asarray(cells.astype(np.float64) * float(fine))
-
-
-def _names(members: ArrayLike) -> list[str]:
-    """What tells members apart, in this step and from those before: not a number that no number is equal to."""
-    given: Any = np.asarray(members).reshape(-1).tolist() if hasattr(members, "__array__") else members
-    names = [name.item() if isinstance(name, np.generic) else name for name in given]
-    if other := {type(name) for name in names} - {int, str}:
-        kinds = ", ".join(sorted(kind.__name__ for kind in other))
-        raise InvalidType("members", kinds, "whole numbers or texts", "Give each record an id of its own")
-    return list(map(str, names))

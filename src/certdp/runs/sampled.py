@@ -112,7 +112,7 @@ class SampledRun(RunPart[U]):
             ε for all records is, unless no norm of a record matters.
         unit: RECORD; ELEMENT, which says that each record of the matrix is one occurrence of a key, so that the
             run composes with releases of keyed data; or User(contributions=k), k ≤ 64, which says that at most k
-            records of the matrix are one user's.
+            records of the matrix are one user's: `certdp.sampling.first_of_each_user` tells which to keep.
         relation: the change of the data to protect against: ADD_REMOVE, REPLACE or ZERO_OUT. Unless given, add/remove,
             or replace for a mechanism that covers that alone. A noise multiplier stays relative to the most that one
             record adds, under replace, too, where two records may differ by twice as much.

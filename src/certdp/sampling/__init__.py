@@ -16,6 +16,7 @@ from ..accounting.units import Probability as Probability
 from ..accounting.units import Sensitivity as Sensitivity
 from ..accounting.units import Weight as Weight
 from ..plugins.contract import draw as draw
+from ..runs.contributions import first_of_each_user as first_of_each_user
 from ..runs.stratified import StratifiedRun as StratifiedRun
 from ..samplers.norm_strata import NormStrata as NormStrata
 from ..samplers.shuffled import Shuffled as Shuffled

@@ -141,6 +141,67 @@ def test_what_other_tools_write_is_read(tmp_path: Path) -> None:
         strategy_of(np.eye(3), steps=4)
 
 
+JAX_PRIVACY: list[tuple[str, Any, int | None, Participation, float]] = [
+    (
+        "toeplitz.optimal_max_error_strategy_coefs(8), in float32",
+        [1.0, 0.5, 0.375, 0.3125, 0.2734375, 0.24609375, 0.2255859375, 0.20947265625],
+        None,
+        Participation(times=2, apart=3),
+        4.619982719421387,
+    ),
+    (
+        "toeplitz.optimize_banded_toeplitz(n=8, bands=3)",
+        [0.8543119139762544, 0.43122138648746794, 0.2901711037888764],
+        8,
+        Participation(times=2, apart=3),
+        2.0000000000000004,
+    ),
+    (
+        "buffered_toeplitz.BufferedToeplitz.build(buf_decay=[0.9, 0.5], output_scale=[0.2, 0.1]).toeplitz_coefs(6)",
+        [1.0, 0.30000000000000004, 0.23000000000000004, 0.18700000000000003, 0.15830000000000002, 0.13747],
+        None,
+        Participation(times=1),
+        1.2218258909,
+    ),
+    (
+        "banded.ColumnNormalizedBanded.default(6, 3).materialize()",
+        [
+            [0.847998304005088, 0.0, 0.0, 0.0, 0.0, 0.0],
+            [0.423999152002544, 0.847998304005088, 0.0, 0.0, 0.0, 0.0],
+            [0.317999364001908, 0.423999152002544, 0.847998304005088, 0.0, 0.0, 0.0],
+            [0.0, 0.317999364001908, 0.423999152002544, 0.847998304005088, 0.0, 0.0],
+            [0.0, 0.0, 0.317999364001908, 0.423999152002544, 0.8944271909999159, 0.0],
+            [0.0, 0.0, 0.0, 0.317999364001908, 0.4472135954999579, 1.0],
+        ],
+        None,
+        Participation(times=2, apart=3),
+        2.0,
+    ),
+    (
+        "dense.optimize(4)",
+        [
+            [0.8248114019494278, 0.0, 0.0, 0.0],
+            [0.4493494054311549, 0.8854263471479493, 0.0, 0.0],
+            [0.30110132035584336, 0.413151595900759, 0.9377556755304846, 0.0],
+            [0.164648892898965, 0.21289890225385188, 0.34729568527461524, 1.0],
+        ],
+        None,
+        Participation(times=1),
+        1.0,
+    ),
+]
+"""What helpers of jax_privacy 2.0.0 gave, who takes part, and the square of the sensitivity that it states."""
+
+
+@pytest.mark.parametrize(("helper", "array", "steps", "participation", "square"), JAX_PRIVACY)
+def test_what_jax_privacy_gives_has_the_sensitivity_that_it_states(
+    helper: str, array: Any, steps: int | None, participation: Participation, square: float
+) -> None:
+    found = strategy_of(array, steps).sensitivity(participation).square()
+    assert abs(float(found.midpoint) / square - 1) < (1e-6 if "float32" in helper else 1e-12)
+    assert float(found.width) < 1e-9 * square
+
+
 @pytest.mark.parametrize(
     ("build", "parameter"),
     [
