@@ -18,7 +18,7 @@ def test_python_prints_what_the_page_says(capsys: pytest.CaptureFixture[str]) ->
     torch.set_default_dtype(torch.float32)
     names: dict[str, Any] = {"__name__": "document"}
     blocks = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
-    assert len(blocks) == 3
+    assert len(blocks) == 4
     for block in blocks:
         exec(compile(block, str(PAGE), "exec"), names)
         assert capsys.readouterr().out.splitlines() == re.findall(r"# → (.+)$", block, re.MULTILINE)
