@@ -20,8 +20,12 @@ from ..relations import Direction
 from .finite import FinitePair
 from .gaussian import GaussianPair
 from .gaussian_group import LARGEST_GROUP, GaussianGroup
+from .laplace import LaplacePair
 from .pair import Pair
+from .symmetrised import Symmetrised
 
+_LEAST_SHIFT, _LARGEST_SHIFT = Fraction(1, 64), 32
+"""Of shorter shifts the pure loss says nearly all, and of longer ones, too."""
 _MOST_NATS = 512
 """Larger pure losses are not worth a table: their ratios are long."""
 
@@ -60,6 +64,22 @@ def _(pair: GaussianPair, rate: Enclosure, size: int, replaced: bool) -> Pair:
     if rate.lower == 1:
         return GaussianPair(pair.shift * (2 * size if replaced else size))
     return GaussianGroup(pair.shift, rate, size, replaced)
+
+
+@_changed.register
+def _(pair: LaplacePair, rate: Enclosure, size: int, replaced: bool) -> Pair | None:
+    """Exact for one record, but for rounding: it is reached by a record on an axis, and its opposite."""
+    found = _by_pure_loss(pair, rate) if size == 1 else None
+    if found is None:
+        return _by_gaussian(pair, rate, size, replaced)
+    if rate.lower == 1:
+        return LaplacePair(pair.shift * 2)
+    shift, q = Enclosure.of(pair.shift.upper, precision=pair.shift.precision), rate.upper
+    if not q or not _LEAST_SHIFT <= shift.lower <= _LARGEST_SHIFT:
+        return found
+    drawn = (q / (q + (1 - q) * shift.exp())).upper
+    two = LaplacePair(shift * 2).sampled(Enclosure.of(drawn, precision=rate.precision))
+    return Symmetrised(two, times=q / drawn, dominating=found)
 
 
 @_changed.register

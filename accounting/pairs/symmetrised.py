@@ -11,7 +11,7 @@ from ..enclosures import Enclosure
 from ..enclosures.arguments import order_above_one
 from ..errors import InvalidValue
 from ..loss_distribution.cells import Cells
-from ..loss_distribution.combined import SymmetrisedLaw
+from ..loss_distribution.combined import MixedLaw, SymmetrisedLaw
 from ..loss_distribution.mixture_transforms import symmetrised_transform
 from ..relations import Direction
 from . import response
@@ -33,15 +33,23 @@ class Symmetrised(Pair):
 
     Attributes:
         base: the other pair: a symmetric pair after Poisson sampling.
+        times: how many times the REMOVE law of the other pair, at least 1; where it is more, the masses are to be known
+            to be at most 1 still (`docs/soundness_replace.md`, Laplace sums).
+        dominating: a symmetric pair that dominates this one, for notions that follow from no δ(ε); unless given what
+            the other pair says.
 
     Raises:
         InvalidValue: for another pair. InvalidType: for anything but pairs.
     """
 
     base: Pair
+    times: Fraction = Fraction(1)
+    dominating: Pair | None = None
 
     def __attrs_post_init__(self) -> None:
         checked_pair("base", self.base)
+        if self.times < 1:
+            raise InvalidValue("times", self.times, "a number ≥ 1")
         match self.base:
             case SampledGaussian():
                 return
@@ -52,6 +60,8 @@ class Symmetrised(Pair):
     @property
     def pure(self) -> PureLaw | None:
         """The pure ε of REMOVE, in both directions; None where none is known."""
+        if self.dominating is not None:
+            return self.dominating.pure
         law = self.base.pure
         return None if law is None else lambda _: law(Direction.REMOVE)
 
@@ -59,11 +69,13 @@ class Symmetrised(Pair):
     def delta(self) -> DeltaLaw | None:
         """δ(ε) of REMOVE, in both directions; None where it is not known."""
         law = self.base.delta
-        return None if law is None else lambda epsilon, _: law(epsilon, Direction.REMOVE)
+        return None if law is None else lambda epsilon, _: (law(epsilon, Direction.REMOVE) * self.times).minimum(1)
 
     @property
     def renyi(self) -> RenyiLaw | None:
         """τ(α) of a normal pair, or of randomised response, that dominates; None where none is known."""
+        if self.dominating is not None:
+            return self.dominating.renyi
         rho, law = self.zero_concentrated, self.pure
         if rho is None:
             return None
@@ -77,12 +89,16 @@ class Symmetrised(Pair):
     @property
     def renyi_estimate(self) -> RenyiEstimate | None:
         """A quick estimate of the bound of τ(α): ρα; None where no ρ is known."""
+        if self.dominating is not None:
+            return self.dominating.renyi_estimate
         rho = self.zero_concentrated
         return None if rho is None else lambda order, _: rho.upper_float * order
 
     @property
     def zero_concentrated(self) -> Enclosure | None:
         """ρ = μ²/2, or that of randomised response, where it is smaller; None where neither is known."""
+        if self.dominating is not None:
+            return self.dominating.zero_concentrated
         mu, law = self.gaussian, self.pure
         known = None if law is None else response.zero_concentrated(law(Direction.REMOVE))
         return smallest((known, None if mu is None else mu.square() * Fraction(1, 2)))
@@ -90,13 +106,13 @@ class Symmetrised(Pair):
     @property
     def gaussian(self) -> Enclosure | None:
         """The μ of the other pair: normal pairs are symmetric, so that theirs dominates both directions."""
-        return self.base.gaussian
+        return self.base.gaussian if self.dominating is None else self.dominating.gaussian
 
     @property
     def loss_transform(self) -> LossTransform | None:
         """The moments of the privacy loss of a sampled normal pair; None for others."""
         match self.base:
-            case SampledGaussian(shift, rate):
+            case SampledGaussian(shift, rate) if self.times == 1:
                 transform = symmetrised_transform(rate, shift)
                 return lambda _: transform
             case _:
@@ -108,7 +124,11 @@ class Symmetrised(Pair):
         law = self.base.loss_cells
         if law is None:
             return None
-        cells = Cells(SymmetrisedLaw(law(Direction.REMOVE).above, law(Direction.ADD).above), None)
+        times = self.times
+        towards, back = (law(direction).above for direction in (Direction.REMOVE, Direction.ADD))
+        if times > 1:  # not a probability, but masses above 0 stay below 1
+            towards, back = (MixedLaw(((float(times), one),)) for one in (towards, back))
+        cells = Cells(SymmetrisedLaw(towards, back), None)
         return lambda _: cells
 
     @property
@@ -118,7 +138,7 @@ class Symmetrised(Pair):
 
     def smallest_epsilon(self, delta: Enclosure, direction: Direction) -> Enclosure | None:
         """Enclosure of the smallest ε at δ: that of REMOVE."""
-        return self.base.smallest_epsilon(delta, Direction.REMOVE)
+        return self.base.smallest_epsilon(delta / self.times, Direction.REMOVE)
 
 
 def symmetrised(pair: Pair) -> Pair:

@@ -1023,7 +1023,8 @@ def _changed(law: _Law, change: Changed) -> _Law:
         return law
     law = _as_pure(law)
     if law.family != "gaussian" and change.records == 1:
-        return _Law("exchanged", law.parameter * law.together, 1, law.rate)
+        base = "laplace" if law.family == "laplace" and law.together == 1 else ""
+        return _Law("exchanged", law.parameter * law.together, 1, law.rate, base=base)
     if law.family != "gaussian":
         mu = RandomisedResponsePair(Enclosure.of(law.parameter)).gaussian.upper_float
         law = _Law("gaussian", mu, law.together, law.rate)
@@ -1143,6 +1144,8 @@ def _mixture(law: _Law, times: int, cells: int) -> Release:
 
 
 def _exchanged(law: _Law, times: int, cells: int) -> Release:
+    if law.base:
+        return Finite.noise(2 * law.parameter, cells, 1.0, times).opposite(law.parameter, law.rate)
     return Finite.exchanged(law.parameter, law.rate, times)
 
 

@@ -397,10 +397,18 @@ class Finite(Release):
 
     def symmetrised(self, rate: float) -> Finite:
         """The pair of both orders of this symmetric one on a sample."""
+        return self._both_ways(rate, 0.0)
+
+    def opposite(self, shift: float, rate: float) -> Finite:
+        """Of this pair, with twice the shift of Laplace noise, what a sampled record and its opposite have."""
+        grown = rate + (1 - rate) * math.exp(shift)
+        return self._both_ways(rate / grown, math.log(grown))
+
+    def _both_ways(self, rate: float, log_times: float) -> Finite:
         import numpy as np
 
         above = (self.log_ratios > 0) & np.isfinite(self.log_masses)
-        losses, masses = _mixed(self.log_ratios[above], rate), self.log_masses[above]
+        losses, masses = _mixed(self.log_ratios[above], rate), self.log_masses[above] + log_times
         grown = masses + losses
         rest = max(1 - float(np.exp(masses).sum() + np.exp(grown).sum()), 1e-300)
         return Finite(

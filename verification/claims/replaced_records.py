@@ -12,7 +12,15 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from ...accounting.enclosures import Enclosure
-from ...accounting.pairs import FinitePair, GaussianGroup, Pair, RandomisedResponsePair, SampledGaussian, changed
+from ...accounting.pairs import (
+    FinitePair,
+    GaussianGroup,
+    LaplacePair,
+    Pair,
+    RandomisedResponsePair,
+    SampledGaussian,
+    changed,
+)
 from ...accounting.relations import Direction
 from ...plugins.contract import Case, Claim, Expectation, Finding
 from ..oracles import pairs as oracles
@@ -166,6 +174,38 @@ def _examine_replaced_gaussian(case: Case) -> Finding:
     return _examine_integrals(case, pair, mirrored=True)
 
 
+def _examine_replaced_laplace(case: Case) -> Finding:
+    shift, rate, _, epsilon = _numbers(case)
+    pair = changed(LaplacePair(enclosed(shift)), enclosed(rate), replaced=True)
+    assert pair is not None
+    assert pair.delta is not None
+    found = [pair.delta(enclosed(epsilon), direction) for direction in Direction]
+    direct = oracles.opposite_laplace_delta(shift, rate, epsilon)
+    near = all(value.lower - _CLOSE <= direct <= value.upper + _CLOSE for value in found)
+    return Finding(near, str(found), repr(float(direct)))
+
+
+def _examine_turning_laplace(case: Case) -> Finding:
+    """Two releases that may turn, each of which is seen in cells from −s to s and beyond."""
+    growth, cells = case["growth"], case["cells"]
+    here, there = (
+        _sampled(_in_cells(growth, cells, sign), _in_cells(growth, cells, 0), case["rate"]) for sign in (1, -1)
+    )
+    pair = changed(LaplacePair(enclosed_log(growth) * cells), enclosed(case["rate"]), replaced=True)
+    assert pair is not None
+    direct = _turning(case, (here, there))
+    return _examine_within(case, pair.repeated(2), direct, Direction.REMOVE)
+
+
+def _in_cells(growth: Fraction, cells: int, sign: int) -> Law:
+    """Masses of Laplace noise about s, 0 or −s between the places −s, …, s, log(growth) apart, and beyond."""
+    below = [
+        growth ** (place - sign * cells) / 2 if place <= sign * cells else 1 - growth ** (sign * cells - place) / 2
+        for place in range(-cells, cells + 1)
+    ]
+    return tuple(high - low for low, high in zip([Fraction(0), *below], [*below, _ONE], strict=True))
+
+
 def _examine_group(case: Case) -> Finding:
     def pair(shift: Enclosure, rate: Enclosure, size: int) -> Pair:
         return GaussianGroup(shift, rate, size, mirrored=False)
@@ -246,6 +286,20 @@ def _line_cases() -> SearchStrategy[Case]:
     )
 
 
+def _cell_cases() -> SearchStrategy[Case]:
+    from hypothesis import strategies as st
+
+    return st.fixed_dictionaries(
+        {
+            "growth": st.fractions(Fraction(21, 20), 3, max_denominator=20),
+            "cells": st.integers(1, 3),
+            "rate": _rates(),
+            "factor": _factors(),
+            "turns": st.sets(st.integers(0, 7)).map(tuple),
+        }
+    )
+
+
 _QUARTERS = {"present": (1, 3), "rate": Fraction(1, 2), "factor": Fraction(1)}
 _TURNING = {"one": (1, 1, 4), "other": (1, 8, 8), "factor": Fraction(2), "turns": (2,)}
 _WITNESS_LINE = {"shift": Fraction(1), "rate": Fraction(1, 100), "size": 2, "epsilon": Fraction(1, 1000)}
@@ -296,6 +350,20 @@ CLAIMS = (
         says="δ of replaced records under sampled Gaussian noise is the integral that defines it",
         cases=_line_cases,
         examine=_examine_replaced_gaussian,
+    ),
+    Claim(
+        id="batches/replace-laplace",
+        statement="docs/soundness_replace.md, Laplace sums",
+        says="δ of replaced records under sampled Laplace noise is the integral that defines it",
+        cases=_line_cases,
+        examine=_examine_replaced_laplace,
+    ),
+    Claim(
+        id="batches/replace-laplace-adaptive",
+        statement="docs/soundness_replace.md, Laplace sums; Zhu, Dong, Wang 2022, Theorem 10",
+        says="the pair twice bounds two releases with Laplace noise of which the second may turn the records round",
+        cases=_cell_cases,
+        examine=_examine_turning_laplace,
     ),
     Claim(
         id="batches/group-gaussian",

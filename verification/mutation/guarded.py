@@ -132,7 +132,11 @@ RULES = (
     ),
     Rule("accounting.pairs.bounded_range", ("selection/bounded-range",)),
     Rule("accounting.pairs.gaussian_group", ("batches/*-gaussian",), ("accounting/pairs/test_changed.py",)),
-    Rule("accounting.pairs.changed", ("batches/replace-one*",), ("accounting/pairs/test_changed.py",)),
+    Rule(
+        "accounting.pairs.changed",
+        ("batches/replace-one*", "batches/replace-laplace*"),
+        ("accounting/pairs/test_changed.py",),
+    ),
     Rule("accounting.pairs.response", ("pairs/randomised-response",)),
     Rule("accounting.pairs.randomised_response", ("pairs/randomised-response", "pairs/optimal-composition")),
     Rule("accounting.pairs.laplace", ("pairs/laplace",)),

@@ -128,6 +128,23 @@ def group_delta(
     return fraction(_context.quad(excess, [*ends, _context.inf] if rises else [-_context.inf, *ends]))
 
 
+def opposite_laplace_delta(shift: Fraction, rate: Fraction, epsilon: Fraction) -> Fraction:
+    """δ(ε) of Laplace noise about s, drawn with probability q, and 0 against the same about −s and 0."""
+    s, q, e = _context.number(shift), _context.number(rate), _context.number(epsilon)
+    first, second = (_mixture(_laplace(centre), _laplace(0), q) for centre in (s, -s))
+
+    def excess(x: Any) -> Any:
+        return first(x) - _context.exp(e) * second(x)
+
+    if excess(2 * s) <= 0:  # from s on the ratio is the largest
+        return Fraction(0)
+    low, high = -s, s
+    for _ in range(300):  # the ratio of the densities does not fall
+        middle = (low + high) / 2
+        low, high = (low, middle) if excess(middle) > 0 else (middle, high)
+    return fraction(_context.quad(excess, [high, (high + s) / 2, s, s + 1, _context.inf]))
+
+
 def _laplace(centre: Any) -> Density:
     return lambda x: _context.exp(-abs(x - centre)) / 2
 

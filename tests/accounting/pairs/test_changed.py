@@ -30,6 +30,7 @@ from certdp.accounting.pairs import (
     gaussian_group,
 )
 from certdp.accounting.relations import Direction
+from certdp.verification.oracles.pairs import opposite_laplace_delta
 
 _SHIFTS, _RATES, _SIZES = ["0.05", "0.5", "1", "3", "20"], ["1e-6", "0.01", "0.3", "0.999"], [1, 2, 5, 64]
 
@@ -195,6 +196,50 @@ def test_a_pure_loss_doubles_at_rate_one_and_less_below(base: Pair) -> None:
     assert full.pure(Direction.REMOVE).upper_float == pytest.approx(2, rel=1e-12)
     high, low = 1 + 0.01 * math.expm1(1), 1 + 0.01 * math.expm1(-1)
     assert sampled.pure(Direction.ADD).upper_float == pytest.approx(math.log(high / low), rel=1e-12)
+
+
+@given(
+    shift=st.fractions(Fraction(1, 64), 32, max_denominator=64),
+    rate=st.fractions(Fraction(1, 10**6), 1, max_denominator=10**6),
+    epsilon=st.fractions(0, 4, max_denominator=64),
+    direction=st.sampled_from(Direction),
+)
+def test_opposite_records_of_laplace_noise_lose_what_the_integral_says_and_less_than_their_pure_loss(
+    shift: Fraction, rate: Fraction, epsilon: Fraction, direction: Direction
+) -> None:
+    pair = changed(LaplacePair(Enclosure.of(shift)), Enclosure.of(rate), replaced=True)
+    by_pure_loss = changed(RandomisedResponsePair(Enclosure.of(shift)), Enclosure.of(rate), replaced=True)
+    assert pair is not None
+    assert pair.delta is not None
+    assert by_pure_loss is not None
+    assert by_pure_loss.delta is not None
+    found = pair.delta(Enclosure.of(epsilon), direction)
+    assert float(found.upper) == pytest.approx(float(opposite_laplace_delta(shift, rate, epsilon)), rel=1e-9, abs=1e-15)
+    assert found.lower <= by_pure_loss.delta(Enclosure.of(epsilon), direction).upper
+    assert pair.symmetric
+
+
+@pytest.mark.parametrize("shift", ["1/100", "33"])
+@pytest.mark.parametrize("rate", ["0", "0.1"])
+def test_very_short_and_long_shifts_of_laplace_noise_are_bounded_by_the_pure_loss(shift: str, rate: str) -> None:
+    assert isinstance(changed(LaplacePair(Enclosure.of(shift)), Enclosure.of(rate), replaced=True), FinitePair)
+    assert isinstance(changed(LaplacePair(Enclosure.of(1)), Enclosure.of("0"), replaced=True), FinitePair)
+
+
+def test_laplace_noise_about_records_that_are_surely_drawn_has_twice_the_shift() -> None:
+    assert changed(LaplacePair(Enclosure.of(2)), Enclosure.of(1), replaced=True) == LaplacePair(Enclosure.of(4))
+
+
+def test_several_releases_with_laplace_noise_cost_less_than_by_their_pure_loss() -> None:
+    def at(base: Pair) -> Enclosure:
+        pair = changed(base, Enclosure.of("0.01"), replaced=True)
+        assert pair is not None
+        found = pair.repeated(1000).smallest_epsilon(Enclosure.of("1e-5"), Direction.REMOVE)
+        assert found is not None
+        return found
+
+    assert at(LaplacePair(Enclosure.of(1))).upper < Fraction("1.99267")
+    assert at(RandomisedResponsePair(Enclosure.of(1))).upper > Fraction("2.187")
 
 
 def test_no_pair_where_no_theorem_gives_one() -> None:

@@ -61,6 +61,7 @@ PAIRS: dict[str, Pair] = {
     "table": TABLE,
     "table, twice": TABLE.repeated(2),
     "replaced Laplace": replaced(LaplacePair(THIRD)),
+    "replaced response": replaced(RandomisedResponsePair(THIRD)),
     "replaced tables": replaced(TABLE.repeated(3)),
     "replaced Gaussian": replaced(GaussianPair(HALF)),
     "group": GaussianGroup(HALF, TENTH, 3, mirrored=False),
@@ -116,6 +117,7 @@ def combined(parts: list[Pair]) -> dict[tuple[Any, ...], Fraction]:
 
 
 @example(name="replaced Laplace", times=2)
+@example(name="replaced response", times=2)
 @example(name="replaced tables", times=4)
 @examples(25)
 @given(name=pairs, times=st.integers(2, 6))
@@ -179,7 +181,7 @@ def test_a_gaussian_bound_is_one_in_the_other_notions(name: str) -> None:
 
 def test_a_product_of_tables_that_forgot_its_factors_would_be_noticed() -> None:
     """The product alone, as it would be without its factors: more is lost by its pure loss than by composition."""
-    one = PAIRS["replaced Laplace"]
+    one = PAIRS["replaced response"]
     made = one.repeated(2)
     assert isinstance(made, FinitePair)
     alone = FinitePair(made.present, made.absent)

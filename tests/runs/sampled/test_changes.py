@@ -131,6 +131,16 @@ def test_the_cost_is_certified(relation: Relation) -> None:
     assert claim.relation == relation.name
 
 
+@pytest.mark.parametrize("steps", [1, 20])
+def test_laplace_noise_about_replaced_records_is_certified_near_the_answer(steps: int) -> None:
+    run = run_of(LAPLACE, domain=BALL, releases=ResampleEach(steps), relation=REPLACE)
+    answer = run.epsilon("1e-5")
+    claim = check(certificate(run, answer).content).claim
+    assert claim is not None
+    assert claim.bound is not None
+    assert float(claim.bound[0]) <= answer.epsilon.upper * (1 + 1e-5)
+
+
 @pytest.mark.parametrize("relation", [REPLACE, ZERO_OUT])
 def test_what_is_not_there_is_refused_by_name(relation: Relation) -> None:
     with pytest.raises(InvalidValue):

@@ -42,7 +42,6 @@ from ..intervals import NOTHING, ONE, ZERO, Arithmetic, Interval, magnitude, upp
 from ..verdict import Refused
 from .factors import (
     ALLOCATED,
-    EXCHANGED,
     GAUSSIAN,
     LAPLACE,
     MIXTURE,
@@ -54,6 +53,7 @@ from .factors import (
     Change,
     Factor,
 )
+from .finite import exchanged
 
 _FINE: Final = Arithmetic(256)
 _UNIT: Final = Interval(ONE, ONE)
@@ -158,7 +158,7 @@ def _poisson(factor: Factor) -> Factor:
         return factor._replace(family=factor.base)
     if factor.base == GAUSSIAN:
         return factor._replace(family=MIXTURE)
-    return factor._replace(family=EXCHANGED, parameter=factor.parameter * factor.together, together=1)
+    return exchanged(factor._replace(family=factor.base))
 
 
 def _at_least(size: int, most: int, rate: Fraction, budget: Budget) -> Interval:

@@ -15,7 +15,7 @@ A is the mean of L_G over the subsets G that may be drawn; |G| of them lose what
 Theorem 2.14), each L_G <= e^(|G|sz - (|G|s)²/2), and a sum is below that of copies that rise together. With the largest
 rate and shift of all records that is the sum over j of C(k, j)q^j(1 - q)^(k-j)·e^(jsz - (js)²/2). Where all are drawn
 it is one normal law, at k·s, and 2k·s from the one turned round. Whatever has a mu in Gaussian privacy has groups so.
-Pure losses of replaced records are in `finite`; of losses in an interval the pure one counts.
+Pure losses of replaced records, and Laplace noise, are in `finite`; of losses in an interval the pure one counts.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,8 +27,8 @@ from ..intervals import Arithmetic, upper_end
 from ..verdict import Refused
 from .batches import drawn_together
 from .cover import Corner
-from .factors import EXCHANGED, GAUSSIAN, LAPLACE, MIXTURE, PURE, Batches, Change, Factor
-from .finite import laplace, pure
+from .factors import GAUSSIAN, LAPLACE, MIXTURE, PURE, Batches, Change, Factor
+from .finite import exchanged, laplace, pure
 from .notions import gaussian_square, price_of_square
 
 RELATIONS: Final = ("add-remove", "replace", "zero-out")
@@ -124,7 +124,7 @@ def changed(factor: Factor, change: Change, budget: Budget) -> Factor:
         return drawn if drawn.change.batches is not None else changed(drawn, change._replace(batches=None), budget)
     if factor.family in (LAPLACE, PURE):
         if change.records == 1:
-            return factor._replace(family=EXCHANGED, parameter=factor.parameter * factor.together, together=1)
+            return exchanged(factor)
         budget.spend(price_of_square(factor))
         square = gaussian_square(factor._replace(rate=Fraction(1), samples=1), _ARITHMETIC)
         factor = factor._replace(family=GAUSSIAN, parameter=upper_end(_ARITHMETIC.sqrt(square)), together=1)

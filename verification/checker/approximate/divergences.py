@@ -35,7 +35,7 @@ from .factors import (
     WITH_PURE_LOSS,
     Factor,
 )
-from .finite import exchanged_loss, outcomes
+from .finite import exchanged_loss, growth_of_opposites, outcomes
 
 _UNIT: Final = Interval(ONE, ONE)
 _FARTHEST: Final = 32
@@ -93,6 +93,11 @@ def delta_of_one(factors: Sequence[Factor], epsilon: Fraction, direction: str, a
 def _sampled(factor: Factor, epsilon: Fraction, direction: str, arithmetic: Arithmetic) -> Interval:
     """Enclose the delta of one release on a sample."""
     level, rate = arithmetic.rational(epsilon), arithmetic.rational(factor.rate)
+    if factor.family == EXCHANGED and factor.base == LAPLACE:
+        grown = arithmetic.divide(growth_of_opposites(factor, arithmetic), rate)
+        before = arithmetic.log1p(arithmetic.multiply(arithmetic.expm1(level), grown))
+        two = factor._replace(family=LAPLACE, parameter=2 * factor.parameter)
+        return arithmetic.multiply(rate, _delta(two, before, arithmetic))
     if factor.family in FINITE:
         return _summed(factor, level, direction, arithmetic)
     if not factor.sampled:

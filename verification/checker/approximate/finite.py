@@ -30,6 +30,14 @@ Replaced records (`changes`). With e^-e <= L <= e^e, A lies between l = 1 - q(1 
 on both with the mean 1 is above every law between them, and has h with probability r = 1/(1 + e^e). Turned round, h
 meets l in r, l meets h in r and l meets l in the rest. With q = 1 these are two records that are drawn for certain; of
 such a pair, sampled in its turn, w is 2e, 0 or -2e.
+
+Replaced records, one release with Laplace noise. A rises in the output y ~ Laplace(0, 1), and turned round it is A at
+-y, which is l = 1 - q(1 - e^-s) for y > 0. Let M be the ratio of Laplace(s, 1) to Laplace(-s, 1), and
+c = q + (1 - q)e^s = le^s. There A(y)/l is 1 + (M - 1)q/c, and the density at y is e^s times that of Laplace(-s, 1). So
+for g >= 1 the divergence is c·E(1 + (M - 1)q/c - g)+, that of noise of shift 2s at the rate q/c, c times: the outcomes
+of M > 1 are those of the cells, which are so many that M = 1 is an end, with masses times c; those below are exchanged,
+and the rest is at 0. There is a rest: E(M - 1)+ = 1 - e^-s stays in the spread, Q of M > 1 is at most e^-s/2, and
+together they have q(1 - e^-s) + ce^-s = 1 at most.
 """
 
 from fractions import Fraction
@@ -70,6 +78,8 @@ def outcomes_of(factor: Factor, cells: int) -> int:
         return factor.together + 1
     if factor.family in (LAPLACE, BOUNDED_RANGE) and factor.together == 1 and cells:
         return cells + 1
+    if _on_cells(factor, cells):
+        return cells + 1
     if factor.family in (EXCHANGED, TWO_RECORDS):
         return 3
     if factor.family == RESPONSE_OF_MANY and factor.together == 1:
@@ -82,7 +92,7 @@ def outcomes_of(factor: Factor, cells: int) -> int:
 def outcomes(factor: Factor, cells: int, arithmetic: Arithmetic) -> list[Outcome]:
     """List the outcomes about a record that is in the data; those of a family that `outcomes_of` admits."""
     if factor.family == EXCHANGED:
-        return _exchanged(factor, arithmetic)
+        return _opposite(factor, cells, arithmetic) if _on_cells(factor, cells) else _exchanged(factor, arithmetic)
     if factor.family in (LAPLACE, BOUNDED_RANGE):
         drawn = _noise(factor, cells, arithmetic)
     else:
@@ -164,6 +174,44 @@ def _exchanged(factor: Factor, arithmetic: Arithmetic) -> list[Outcome]:
         Outcome(arithmetic.multiply(rest, low), NOTHING),
         Outcome(arithmetic.multiply(rare, high), arithmetic.negate(most)),
     ]
+
+
+def _on_cells(factor: Factor, cells: int) -> bool:
+    """Tell whether Laplace noise about a replaced record is spread: 0 is the end of a cell where they are even."""
+    return factor.family == EXCHANGED and factor.base == LAPLACE and cells > 0 and cells % 2 == 0
+
+
+def growth_of_opposites(factor: Factor, arithmetic: Arithmetic) -> Interval:
+    """Enclose c of Laplace noise about a replaced record."""
+    unseen = arithmetic.multiply(
+        arithmetic.rational(1 - factor.rate), arithmetic.exp(arithmetic.rational(factor.parameter))
+    )
+    return arithmetic.add(arithmetic.rational(factor.rate), unseen)
+
+
+def _opposite(factor: Factor, cells: int, arithmetic: Arithmetic) -> list[Outcome]:
+    add, times = arithmetic.add, arithmetic.multiply
+    grown = growth_of_opposites(factor, arithmetic)
+    share = arithmetic.divide(arithmetic.rational(factor.rate), grown)
+    two = Factor(LAPLACE, 2 * factor.parameter, Fraction(1), together=1, samples=1)
+    found, kept = [], NOTHING
+    for mass, log_ratio in _noise(two, cells, arithmetic)[cells // 2 + 1 :]:
+        loss = arithmetic.log1p(times(share, arithmetic.expm1(arithmetic.rational(log_ratio))))
+        without = times(grown, mass)
+        with_record = times(without, arithmetic.exp(loss))
+        found += [Outcome(without, loss), Outcome(with_record, arithmetic.negate(loss))]
+        kept = add(kept, add(without, with_record))
+    rest = arithmetic.maximum(arithmetic.subtract(_UNIT, kept), NOTHING)
+    return [*found, Outcome(rest, NOTHING)]
+
+
+def exchanged(factor: Factor) -> Factor:
+    """Give what the releases on one sample lose about a record that another one replaces, by their pure loss.
+
+    Where it is one release with Laplace noise that is told as the base.
+    """
+    base = LAPLACE if factor.family == LAPLACE and factor.together == 1 else ""
+    return factor._replace(family=EXCHANGED, base=base, parameter=factor.parameter * factor.together, together=1)
 
 
 def exchanged_loss(factor: Factor, arithmetic: Arithmetic) -> Interval:

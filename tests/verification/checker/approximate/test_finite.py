@@ -28,6 +28,7 @@ from certdp.verification.checker.approximate.factors import (
 from certdp.verification.checker.approximate.finite import (
     MOST_CELLS,
     Outcome,
+    exchanged,
     exchanged_loss,
     laplace,
     outcomes,
@@ -36,6 +37,7 @@ from certdp.verification.checker.approximate.finite import (
 )
 from certdp.verification.checker.intervals import Arithmetic
 from certdp.verification.checker.verdict import Refused
+from certdp.verification.oracles.pairs import opposite_laplace_delta
 
 FINE = Arithmetic(192)
 
@@ -157,6 +159,37 @@ def test_the_pair_of_replaced_records_is_that_of_the_two_extreme_ratios_turned_r
         assert abs(
             mp.make_mpf(exchanged_loss(Factor(EXCHANGED, loss, rate, 1, 1), FINE).hi) - mpmath.log(high / low)
         ) < (mpmath.mpf(2) ** -170)
+
+
+@pytest.mark.parametrize("rate", [Fraction(1, 100), Fraction(2, 3), Fraction(1)])
+@pytest.mark.parametrize("shift", [Fraction(1, 5), Fraction(4)])
+def test_laplace_noise_about_a_replaced_record_is_spread_from_its_integral(shift: Fraction, rate: Fraction) -> None:
+    """A law of two symmetric totals of 1, whose delta is above the integral by ever less the more cells there are."""
+    factor = Factor(EXCHANGED, shift, rate, 1, 1, base=LAPLACE)
+    epsilons = [shift * rate * k / 8 for k in range(1, 12)]
+    exact = [real(opposite_laplace_delta(shift, rate, epsilon)) for epsilon in epsilons]
+    with mp.workprec(200):
+        gaps = []
+        for cells in (8, 32):
+            assert outcomes_of(factor, cells) == cells + 1
+            found = [(mp.make_mpf(mass.hi), mp.make_mpf(loss.hi)) for mass, loss in outcomes(factor, cells, FINE)]
+            for total in (mpmath.fsum(m for m, _ in found), mpmath.fsum(m * mpmath.exp(w) for m, w in found)):
+                assert abs(total - 1) < mpmath.mpf(2) ** -150
+            deltas = [
+                mpmath.fsum(m * max(mpmath.exp(w) - mpmath.exp(real(epsilon)), 0) for m, w in found)
+                for epsilon in epsilons
+            ]
+            assert all(delta >= one - mpmath.mpf(10) ** -12 for delta, one in zip(deltas, exact, strict=True))
+            gaps.append(max(delta - one for delta, one in zip(deltas, exact, strict=True)))
+        assert gaps[1] <= gaps[0] / 4 + mpmath.mpf(10) ** -12
+
+
+def test_laplace_noise_on_no_cells_or_on_an_odd_number_counts_by_its_pure_loss() -> None:
+    factor = Factor(EXCHANGED, Fraction(1), Fraction(1, 3), 1, 1, base=LAPLACE)
+    assert exchanged(Factor(LAPLACE, Fraction(1), Fraction(1, 3), 1, 1)) == factor
+    for cells in (0, 7):
+        assert outcomes_of(factor, cells) == 3
+        assert outcomes(factor, cells, FINE) == outcomes(factor._replace(base=""), cells, FINE)
 
 
 @settings(max_examples=200)
