@@ -9,8 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from attrs import evolve
 
 from certdp import (
+    ADD_REMOVE,
+    REPLACE,
     Budget,
     Coins,
     Continuous,
@@ -44,6 +47,7 @@ from certdp.correlated_noise import (
     ToeplitzStrategy,
     TreeStrategy,
 )
+from certdp.guarantees import ZERO_OUT
 
 ONES = NormBall(norm=Norm.L1, radius=Public(1))
 BALL = NormBall(norm=Norm.L2, radius=Public(1))
@@ -202,6 +206,41 @@ QUESTIONS: list[Callable[[CorrelatedRun], Any]] = [
     lambda run: run.gaussian(),
     risk,
 ]
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES, ids=str)
+def test_zeroed_out_records_cost_what_removed_ones_do_and_replaced_ones_more(strategy: tuple[Strategy, Any]) -> None:
+    run = run_of(*strategy, noise=9)
+    removed, zeroed, replaced = (
+        evolve(run, relation=relation).epsilon("1e-6").epsilon for relation in (ADD_REMOVE, ZERO_OUT, REPLACE)
+    )
+    assert zeroed == removed
+    assert replaced.lower is not None
+    assert replaced.lower > removed.upper
+    if isinstance(run.participation, Participation):
+        doubled = run_of(*strategy, noise=Fraction(9, 2)).epsilon("1e-6").epsilon
+        assert replaced.upper == pytest.approx(doubled.upper, rel=1e-9)
+    else:
+        turn = SampledRun(
+            mechanism=GaussianSum(noise_multiplier=Public(9 / run._longest.midpoint)),
+            sampler=Poisson(rate=Public(run.participation.rate)),
+            releases=ResampleEach(-(-run.steps // run.participation.groups)),
+            relation=REPLACE,
+        )
+        assert replaced.upper == pytest.approx(turn.epsilon("1e-6").epsilon.upper, rel=1e-6)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES[:2], ids=str)
+@pytest.mark.parametrize("relation", [ZERO_OUT, REPLACE])
+def test_each_change_of_the_data_has_certificates(strategy: tuple[Strategy, Any], relation: Any) -> None:
+    run = evolve(run_of(*strategy, noise=9), relation=relation)
+    answer = run.epsilon("1e-6")
+    found = certificate(run, answer)
+    claim = check(found.content).claim
+    assert claim is not None
+    assert claim.relation == relation.name
+    assert answer.epsilon.lower is not None
+    assert answer.epsilon.lower <= found.epsilon <= answer.epsilon.upper * (1 + 1e-6)
 
 
 @pytest.mark.slow

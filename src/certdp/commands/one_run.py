@@ -93,7 +93,7 @@ def protecting(run: OneRun | CorrelatedRun, relation: str | None, contributions:
     if relation is None and contributions is None:
         return run
     match run:
-        case StratifiedRun() | AllocatedRun() if contributions is None:
+        case StratifiedRun() | AllocatedRun() | CorrelatedRun() if contributions is None:
             return evolve(run, relation=RELATIONS[str(relation)])
         case SampledRun():
             stated: dict[str, Any] = {} if relation is None else {"relation": RELATIONS[relation]}

@@ -16,8 +16,8 @@ from ..accounting.derivation import Assumption, Derivation, Theorem
 from ..accounting.enclosures import Enclosure
 from ..accounting.errors import InvalidType, InvalidValue, known_keywords
 from ..accounting.exact import Floats
-from ..accounting.pairs import GaussianPair, Pair
-from ..accounting.relations import ADD_REMOVE, RECORD, AddRemove, Record
+from ..accounting.pairs import GaussianPair, Pair, changed
+from ..accounting.relations import ADD_REMOVE, RECORD, REPLACE, Change, Record
 from ..accounting.sampling.clipping import Outside
 from ..accounting.sampling.domains import NormBall
 from ..accounting.sampling.strategies import (
@@ -42,6 +42,7 @@ Members = NDArray[np.intp]
 
 _DOMINATION = Theorem("law", "pairs that dominate every record of the domain")
 _CORRELATED = "correlated noise: the sensitivity of the strategy, as Gaussian noise"
+_OPPOSITE = ", and two records that move it in opposite directions"
 _AMPLIFIED = "correlated noise: the turns of a record meet in no released row, so each is a Poisson sample"
 
 
@@ -72,10 +73,12 @@ class CorrelatedRun(RunPart[Record]):
             does not depend on other records; or in the turns of its group, drawn in each by itself, where a row of C
             holds no two turns of one group.
         domain: the public domain of the records, as for a `SampledRun`; with a noise multiplier only releases need it.
+        relation: the change of the data to protect against: ADD_REMOVE, ZERO_OUT or REPLACE; a record takes part in the
+            steps of the one that it replaces. Noise multipliers stay relative to what one record adds.
         precision: working precision of proofs, in bits.
 
     Guarantees:
-        Every bound holds for all records of the domain, under add/remove, also where what is added to a step follows
+        Every bound holds for all records of the domain, also where what is added to a step follows
         from earlier outputs, as gradients do (`docs/soundness_correlated_noise.md`).
 
     Raises:
@@ -89,6 +92,7 @@ class CorrelatedRun(RunPart[Record]):
     strategy: Strategy
     participation: Schema
     domain: NormBall | None = None
+    relation: Change = ADD_REMOVE
     precision: int = field(default=128)
 
     def __attrs_post_init__(self) -> None:
@@ -97,6 +101,7 @@ class CorrelatedRun(RunPart[Record]):
             ("strategy", self.strategy, Strategy, "a strategy, such as ToeplitzStrategy(coefficients)"),
             ("participation", self.participation, Schema, "Participation(times=…, apart=…) or CyclicPoisson(…)"),
             ("domain", self.domain, NormBall | None, "a NormBall, or None"),
+            ("relation", self.relation, Change, "ADD_REMOVE, ZERO_OUT or REPLACE"),
         ):
             if not isinstance(value, kind):
                 raise InvalidType(name, value, admissible)
@@ -125,11 +130,6 @@ class CorrelatedRun(RunPart[Record]):
     def sampler(self) -> Full:
         """Who takes part is drawn, where it is, by the participation; from there on everything counts."""
         return Full()
-
-    @property
-    def relation(self) -> AddRemove:  # type: ignore[override]
-        """Records are added or removed."""
-        return ADD_REMOVE
 
     @property
     def steps(self) -> int:
@@ -186,12 +186,15 @@ class CorrelatedRun(RunPart[Record]):
         match self.participation:
             case Participation():
                 least = Enclosure.of(self.sensitivity.lower, precision=self.precision)
-                return GaussianPair(shift * (least if reached else self.sensitivity))
+                times = 2 if self.relation == REPLACE else 1
+                return GaussianPair(shift * (least if reached else self.sensitivity) * times)
             case CyclicPoisson(groups=groups, rate=rate):
                 turns = self.strategy.column_norms()[::groups]  # of the first group, which has most of them
                 far = min(turns, key=lambda norm: norm.lower) if reached else self._longest
                 drawn = Enclosure.of(rate, precision=self.precision)
-                return GaussianPair(shift * far).sampled(drawn).repeated(len(turns))
+                turn = changed(GaussianPair(shift * far), drawn, replaced=self.relation == REPLACE)
+                assert turn is not None  # normal pairs have one
+                return turn.repeated(len(turns))
 
     @cached_property
     def _longest(self) -> Enclosure:
@@ -204,7 +207,7 @@ class CorrelatedRun(RunPart[Record]):
         dominated = _DOMINATION.conclude(premises_of(self.mechanism, self.sampler), domain)
         way = _AMPLIFIED if isinstance(self.participation, CyclicPoisson) else _CORRELATED
         stated = Assumption(STRATEGY, str(self.strategy)), Assumption(PARTICIPATION, str(self.participation))
-        return Theorem("law", way).conclude([dominated], stated)
+        return Theorem("law", way + _OPPOSITE * (self.relation == REPLACE)).conclude([dominated], stated)
 
     # Releases
 

@@ -199,7 +199,7 @@ def check_composed(body: dict[str, Any], data: Data | None, budget: Budget) -> V
     changes = [change_of(claim, part["loss"]["relation"], part.get("batches")) for part in parts]
     domain = None if claim["domain"] is None else Domain.of(claim["domain"])
     for number, (part, change) in enumerate(zip(parts, changes, strict=True)):
-        hold_correlated(part, alone=change == ONE_RECORD and claim["relation"] == "add-remove")
+        hold_correlated(part, alone=change.records == 1)
         hold_strata(part, f"parts[{number}]", domain, claim)
     if body["theorem"] != claimed.theorem:
         raise Refused(f"the theorem of this method is {claimed.theorem!a}")

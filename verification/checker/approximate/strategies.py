@@ -12,6 +12,10 @@ In turns. If every row reaches back less than b steps, and the record is drawn a
 g, g + b, …, no row holds two of its turns, and the rows of a turn come before those of the next: given the past, a turn
 is normal noise about a record drawn at rate q and moved by column s. The longest bounds all n/b, rounded up.
 
+Zeroed out, a record adds nothing where it would have added g_s. Replaced by one that takes part in its steps, the mean
+moves by C_is(g_s - g_s'), and |g_s - g_s'| <= 2r. Given the past of a turn, both have the same law without either, from
+which each has the ratio of noise about a record drawn at rate q: `changes` has what two such records lose.
+
 V(A), where any two steps of A are b apart at least and no more than k are in it. Coefficients c_0 >= c_1 >= … >= 0 of
 C_st = c_(s-t) have products that fall with the step and with the distance: the i-th step of A comes no earlier, and no
 two nearer, than in 0, b, …, (k - 1)b, where C times the sum of these columns is added up. Else all A are gone through,
@@ -100,7 +104,7 @@ class Moved(NamedTuple):
 def hold_correlated(part: Mapping[str, Any], *, alone: bool) -> None:
     """Hold what a strategy is known to correlate: Gaussian sums of certdp over everything, about one record alone.
 
-    `alone` says that the claim is about one record that is added or removed.
+    `alone` says that the claim is about one record, which is added or removed, zeroed out or replaced.
 
     Raises:
         Refused: for whatever else it is stated of.
@@ -111,7 +115,7 @@ def hold_correlated(part: Mapping[str, Any], *, alone: bool) -> None:
     if named != [(MECHANISM, DISTRIBUTION), (SAMPLER, DISTRIBUTION)] or part["loss"]["family"] != GAUSSIAN:
         raise Refused(f"a strategy correlates the noise of {MECHANISM} on {SAMPLER} data alone")
     if not alone or part["resample"] != "each":
-        raise Refused("correlated noise is known about one record that is added or removed, at each of its steps")
+        raise Refused("correlated noise is known about one record, at each of its steps")
 
 
 def strategy_assumed(part: Mapping[str, Any], place: str) -> dict[str, str]:
