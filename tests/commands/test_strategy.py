@@ -84,7 +84,7 @@ TIMES = ("--option", "participation.times=2")
         ((*MECHANISM, "--strategy", "tree", "--option", "times=1", "--sampler", "full"), "sampler"),
         ((*MECHANISM, "--strategy", "tree", "--option", "times=1", "--resample", "each"), "resample"),
         ((*MECHANISM, "--strategy", "tree", "--option", "times=1", "--repetitions", "fixed"), "repetitions"),
-        ((*MECHANISM, "--strategy", "tree", "--option", "times=1", "--relation", "replace"), "relation"),
+        ((*MECHANISM, "--strategy", "tree", "--option", "times=1", "--contributions", 2), "contributions"),
         ((*LAPLACE, "--strategy", "tree", *TIMES), "mechanism"),
         ((*KEYED, "--strategy", "tree", *TIMES), "sampler"),
         ((*MECHANISM, "--sampler", "full", "--option", "participation.times=2"), "option"),
@@ -94,6 +94,17 @@ def test_what_does_not_belong_together_is_refused(certdp: Any, words: tuple[obje
     ran = certdp("epsilon", *words, *DELTA)
     assert ran.code == 2
     assert ran.json["error"]["parameter"] == parameter
+
+
+def test_the_change_of_the_data_is_stated(certdp: Any, tmp_path: Path) -> None:
+    words = ("--strategy", "1,0.5", "--steps", 4, *TIMES, *DELTA)
+    removed = certdp("epsilon", *MECHANISM, *words).json["epsilon"]
+    assert certdp("epsilon", *MECHANISM, *words, "--relation", "zero-out").json["epsilon"] == removed
+    stated = (*MECHANISM, *words, "--relation", "replace", "--certificate", tmp_path / "c.json")
+    replaced = certdp("epsilon", *stated).json
+    assert replaced["guarantee"]["relation"] == "replace"
+    assert replaced["epsilon"][0] > removed[1]
+    assert certdp("check", tmp_path / "c.json", "--relation", "replace").code == 0
 
 
 def test_a_certificate_states_the_strategy(certdp: Any, tmp_path: Path) -> None:
