@@ -8,6 +8,7 @@ from attrs import field, frozen
 
 from ..accounting.derivation import Evidence
 from ..accounting.errors import known_keywords
+from ..accounting.relations import ADD_REMOVE, ZERO_OUT
 from ..accounting.sampling.epochs import Allocation
 from ..plugins.contract import CONTRACT_VERSION, About, Real, named, whole
 from ..plugins.contract.optional import NOT_GIVEN, Choice, whole_if_given
@@ -39,6 +40,7 @@ class RandomAllocation:
         name="random-allocation",
         version="1",
         contract=CONTRACT_VERSION,
+        relations=(ADD_REMOVE, ZERO_OUT),
         evidence=Evidence.PROVED,
         citation="Feldman, Shenfeld 2025 (arXiv:2502.08202); docs/soundness_allocation.md",
     )

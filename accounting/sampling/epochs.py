@@ -116,8 +116,8 @@ class Allocation(Epoch):
 
     @property
     def relations(self) -> tuple[Change, ...]:
-        """Return add/remove, under which allocation amplifies."""
-        return (ADD_REMOVE,)
+        """Return those under which allocation amplifies: zeroing a record out leaves the others where they are."""
+        return (ADD_REMOVE, ZERO_OUT)
 
     @property
     def way(self) -> str:

@@ -7,7 +7,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+import certdp
 from certdp import (
+    REPLACE,
     AllocatedRun,
     Full,
     GaussianSum,
@@ -24,6 +26,7 @@ from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.accounting.norms import Norm
 from certdp.accounting.provenance import Released
 from certdp.accounting.sampling.epochs import Allocation
+from certdp.guarantees import ZERO_OUT
 from certdp.plugins.conformance import check
 from certdp.plugins.contract import AllocatingSampler, Coins, Release, Sampler, WeightedSample
 from certdp.runs.certificates import certificate
@@ -176,6 +179,21 @@ def test_what_a_domain_bounds_is_accounted_for() -> None:
     with pytest.raises(InvalidValue):
         _ = AllocatedRun(mechanism=LaplaceSum(scale=Public(2)), sampler=sampler).epsilon("1e-6")
     assert "1 epoch of 10 releases" in str(run)
+
+
+@pytest.mark.slow
+def test_a_record_that_is_zeroed_out_costs_what_a_removed_one_does() -> None:
+    run = AllocatedRun(mechanism=MECHANISM, sampler=RandomAllocation(batches=Public(4)))
+    zeroed = AllocatedRun(mechanism=MECHANISM, sampler=run.sampler, relation=ZERO_OUT)
+    answer = zeroed.epsilon("1e-5")
+    assert answer.epsilon == run.epsilon("1e-5").epsilon
+    found = certificate(zeroed, answer)
+    assert answer.epsilon.upper <= found.epsilon <= answer.epsilon.upper * 1.001
+    claim = certdp.check(found.content).claim
+    assert claim is not None
+    assert claim.relation == "zero-out"
+    with pytest.raises(InvalidValue, match="add-remove or zero-out"):
+        AllocatedRun(mechanism=MECHANISM, sampler=run.sampler, relation=REPLACE)
 
 
 @pytest.mark.slow

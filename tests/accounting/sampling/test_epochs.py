@@ -20,10 +20,10 @@ ONE = Enclosure.of(1)
 BASE = GaussianPair(ONE)
 
 
-def test_an_allocation_is_about_add_and_remove() -> None:
+def test_an_allocation_is_about_records_that_come_go_or_are_zeroed_out() -> None:
     scheme = Allocation(5)
-    assert scheme.relations == (ADD_REMOVE,)
-    assert scheme.pair(BASE, ADD_REMOVE) == RandomAllocation(BASE, 5)
+    assert scheme.relations == (ADD_REMOVE, ZERO_OUT)
+    assert scheme.pair(BASE, ADD_REMOVE) == scheme.pair(BASE, ZERO_OUT) == RandomAllocation(BASE, 5)
     assert scheme.pair(BASE, REPLACE) is None
     assert scheme.reached(BASE, ADD_REMOVE) == (RandomAllocation(BASE, 5),)
     assert "5 batches" in scheme.way

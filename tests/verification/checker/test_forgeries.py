@@ -2176,15 +2176,20 @@ FOR_ONE_REASON: dict[str, tuple[str, Callable[[Body], Body], str]] = {
         lambda body: put(body, ("claim", "unit"), "element"),
         "the assumptions must state 'each record of the matrix is one element'",
     ),
-    "a strategy about replaced records": (
+    "a strategy about removed records quoted for replaced ones": (
         "correlated, coefficients",
         lambda body: put(body, ("claim", "relation"), "replace"),
-        "known about one record that is added or removed",
+        "was not proven by",
+    ),
+    "a strategy about users": (
+        "correlated, coefficients",
+        lambda body: put(put(body, ("claim", "unit"), "user"), ("claim", "contributions"), 2),
+        "known about one record, at each of its steps",
     ),
     "a strategy on one sample": (
         "correlated, coefficients",
         lambda body: put(body, ("parts", 0, "resample"), "once"),
-        "known about one record that is added or removed",
+        "known about one record, at each of its steps",
     ),
     "a strategy of an author's mechanism": (
         "correlated, coefficients",
@@ -2447,6 +2452,11 @@ FOR_ONE_REASON: dict[str, tuple[str, Callable[[Body], Body], str]] = {
         lambda body: put(
             put(without_size(body), ("claim", "relation"), "add-remove"), ("parts", 0, "batches", "data_size"), None
         ),
+        "rate and weighted are not those of sampler shuffled-batches",
+    ),
+    "allocation quoted for shuffled batches, zeroed out": (
+        "epochs, shuffled",
+        lambda body: put(without_size(body), ("parts", 0, "batches", "data_size"), None),
         "rate and weighted are not those of sampler shuffled-batches",
     ),
     "shuffled batches, one record fewer": (

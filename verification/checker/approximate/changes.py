@@ -65,12 +65,16 @@ def change_of(claim: Mapping[str, Any], declared: str, drawn: Mapping[str, Any] 
 
 
 def _of_epochs(claim: Mapping[str, Any], declared: str, drawn: Mapping[str, Any]) -> Change:
-    """Give the change where a record enters batches of an epoch; shuffled ones keep the records' number."""
+    """Give the change where a record enters batches of an epoch; shuffled ones keep the records' number.
+
+    Where records are allocated apart from each other zeroing out one leaves what removing it does.
+    """
     relation, kept = claim["relation"], drawn["data_size"] is not None
-    if declared != "add-remove" or claim.get("contributions", 1) != 1 or kept == (relation == "add-remove"):
+    unknown = "add-remove" if kept else "replace"
+    if declared != "add-remove" or claim.get("contributions", 1) != 1 or relation == unknown:
         raise Refused(
-            "epochs of batches are known about one record: added or removed, or where the number of records is stated, "
-            "zeroed out or replaced"
+            "epochs of batches are known about one record: zeroed out, added or removed, or where the number of "
+            "records is stated zeroed out or replaced"
         )
     entered = drawn.get("participations", 1)
     batches = Batches(size=drawn["data_size"], kept=kept, number=drawn["number"], participations=entered)
