@@ -400,7 +400,7 @@ class Finite(Release):
         return self._both_ways(rate, 0.0)
 
     def opposite(self, shift: float, rate: float) -> Finite:
-        """Of this pair, with twice the shift of Laplace noise, what a sampled record and its opposite have."""
+        """What a sampled record and its opposite have, from Laplace noise of twice the shift, which this pair is."""
         grown = rate + (1 - rate) * math.exp(shift)
         return self._both_ways(rate / grown, math.log(grown))
 
