@@ -80,6 +80,12 @@ def test_correlated_noise_in_words(certdp: Command) -> None:
     assert "noise_multiplier = 7.9999" in out
 
 
+ALLOCATED = (
+    *("calibrate", "--mechanism", "gaussian-sum", "--sampler", "random-allocation"),
+    *("--option", "noise_multiplier=1", "--epsilon", 1, "--delta", "1e-5"),
+)
+
+
 @pytest.mark.parametrize(
     ("arguments", "parameter"),
     [
@@ -89,7 +95,9 @@ def test_correlated_noise_in_words(certdp: Command) -> None:
         ((*CORRELATED, "--find", "nothing"), "find"),
         ((*CORRELATED, "--find", "noise_multiplier", "--sampler", "full"), "sampler"),
         ((*CORRELATED, "--find", "noise_multiplier", "--resample", "each"), "resample"),
-        ((*CORRELATED, "--find", "noise_multiplier", "--relation", "replace"), "relation"),
+        ((*CORRELATED, "--find", "noise_multiplier", "--contributions", 2), "contributions"),
+        ((*ALLOCATED, "--find", "batches"), "find"),
+        ((*ALLOCATED, "--option", "batches=8", "--find", "sampler.participations"), "find"),
         ((*LAPLACE, "--find", "radius", "--epsilon", 1), "find"),
         ((*LAPLACE, "--find", "nothing", "--epsilon", 1), "find"),
         ((*LAPLACE, "--option", "scale=1", "--find", "scale", "--epsilon", 1), "find"),

@@ -513,10 +513,16 @@ def _option(request: Request) -> _Family:
     if high is None:
         high = _LARGEST if _admits(run, _LARGEST) else _NEAREST
     start = min(start, high)
-    return _Family(
-        run,
-        Continuous(near=start, lowest=low, highest=high, more_is_safer=_more_is_safer(run, low, start, high)),
-    )
+    try:
+        safer = _more_is_safer(run, low, start, high)
+    except InvalidValue as error:
+        if error.parameter != request.find.rpartition(".")[2]:
+            raise
+        remedy = f"{error.parameter} is {error.admissible}: state it, and look for another option"
+        raise InvalidValue(
+            "find", request.find, "steps, or an option that takes any number of a range", remedy
+        ) from None
+    return _Family(run, Continuous(near=start, lowest=low, highest=high, more_is_safer=safer))
 
 
 def _by_option(request: Request, sought: str) -> Callable[[Fraction], OneRun]:
