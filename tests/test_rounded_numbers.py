@@ -99,7 +99,7 @@ def rounded_to_the_nearest(tree: ast.AST) -> Iterator[str]:
                     yield ast.unparse(node.value)
 
 
-def found() -> dict[str, set[str]]:
+def printed() -> dict[str, set[str]]:
     told = {
         name: set(rounded_to_the_nearest(tree)) for name, tree in packages() if not name.startswith(tuple(MEASURED))
     }
@@ -111,7 +111,7 @@ def test_a_format_that_rounds_to_the_nearest_is_of_no_proven_number() -> None:
     for modules in TO_THE_NEAREST.values():
         for name, values in modules.items():
             listed.setdefault(name, set()).update(values)
-    assert found() == listed
+    assert printed() == listed
 
 
 def test_what_is_not_looked_at_is_there() -> None:

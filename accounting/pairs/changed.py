@@ -72,12 +72,14 @@ def _(pair: LaplacePair, rate: Enclosure, size: int, replaced: bool) -> Pair | N
     found = _by_pure_loss(pair, rate) if size == 1 else None
     if found is None:
         return _by_gaussian(pair, rate, size, replaced)
-    if rate.lower == 1:
+    if rate.upper == 1:
         return LaplacePair(pair.shift * 2)
     shift, q = Enclosure.of(pair.shift.upper, precision=pair.shift.precision), rate.upper
     if not q or not _LEAST_SHIFT <= shift.lower <= _LARGEST_SHIFT:
         return found
     drawn = (q / (q + (1 - q) * shift.exp())).upper
+    if drawn > q:  # rounded up: all but every record is drawn
+        return found
     two = LaplacePair(shift * 2).sampled(Enclosure.of(drawn, precision=rate.precision))
     return Symmetrised(two, times=q / drawn, dominating=found)
 

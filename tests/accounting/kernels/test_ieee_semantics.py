@@ -37,6 +37,7 @@ from tests.support.bits import bits, from_bits
 NAME = "interpreted_kernels"
 KERNELS = (
     "elementary",
+    "gauss",
     "theorem_6",
     "norms",
     "error_function",

@@ -230,6 +230,19 @@ def test_laplace_noise_about_records_that_are_surely_drawn_has_twice_the_shift()
     assert changed(LaplacePair(Enclosure.of(2)), Enclosure.of(1), replaced=True) == LaplacePair(Enclosure.of(4))
 
 
+@pytest.mark.parametrize("digits", [3, 10, 16, 30, 37, 38, 39, 60])
+@pytest.mark.parametrize("precision", [53, 128, 256])
+def test_laplace_noise_about_records_that_are_nearly_all_drawn(digits: int, precision: int) -> None:
+    """Rounded up, the rate may be 1, and that of the other pair, too."""
+    rate = Enclosure.of(1 - Fraction(1, 10**digits), precision=precision)
+    law = changed(LaplacePair(Enclosure.of(Fraction(1, 64))), rate, replaced=True).delta
+    surely = LaplacePair(Enclosure.of(Fraction(1, 32))).delta
+    epsilon = Enclosure.of(Fraction(1, 1000))
+    found, whole = (each(epsilon, Direction.REMOVE) for each in (law, surely))
+    assert whole.lower * (1 - Fraction(1, 10**digits)) <= found.upper
+    assert found.upper <= whole.upper * (1 + Fraction(1, 2**30))
+
+
 def test_several_releases_with_laplace_noise_cost_less_than_by_their_pure_loss() -> None:
     def at(base: Pair) -> Enclosure:
         pair = changed(base, Enclosure.of("0.01"), replaced=True)
