@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
-from mpmath import mp, mpf
+from mpmath import mpf
 
 from certdp.accounting._kernels.gauss import gauss_rule
 
+mp: Any = mpmath.mp  # its stubs leave most functions out
 Rule = Callable[[int], tuple[np.ndarray, np.ndarray]]
 
 
