@@ -218,7 +218,8 @@ def test_other_changes_are_certified(
     once = ("epsilon", *GAUSSIAN, "--option", "rate=0.01", "--delta", "1e-5", *words, "--json")
     found = certdp(*once, "--certificate", path).json
     assert found["certified"]["epsilon"] <= found["epsilon"][1] * (1 + 1e-9)
-    demands = ("--require", "proved", "--unit", unit, "--relation", relation)
+    users = ("--min-contributions", "2") if unit == "user" else ()
+    demands = ("--require", "proved", "--unit", unit, "--relation", relation, *users)
     assert certdp("check", path, *demands).code == 0
     for option, other in (
         ("--relation", "add-remove" if relation != "add-remove" else "replace"),

@@ -44,7 +44,7 @@ def first_of_each(numbers: Integers, most: int) -> NDArray[np.bool_]:
     """Whether a place is among the first so many of its number."""
     order = np.argsort(numbers, kind="stable")
     grouped = numbers[order]
-    first = np.flatnonzero(np.r_[True, grouped[1:] != grouped[:-1]]) if numbers.size else np.zeros(0, np.int64)
+    first = np.flatnonzero(np.r_[True, grouped[1:] != grouped[:-1]])
     starts = np.repeat(first, np.diff(np.r_[first, numbers.size]))
     keep = np.zeros(numbers.size, dtype=np.bool_)
     keep[order] = np.arange(numbers.size) - starts < most

@@ -22,7 +22,7 @@ GAUSSIAN = (
 )
 KEYS = {
     *("mechanism", "sampler", "notion", "epsilon", "guarantee", "assumptions", "certificate", "owner_certificate"),
-    "certified",
+    *("certified", "lower_end"),
     *("plot", "owner_plot", "private"),
 }
 
