@@ -7,11 +7,13 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from certdp.durable import interruption
 from certdp.durable.files import write_whole
-from certdp.durable.interruption import _State, die_of
+from certdp.durable.interruption import _obeys_codes, _State, die_of
 from certdp.plugins.forks import can_fork
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals")
@@ -284,6 +286,42 @@ def test_a_file_of_errors_holds_no_codes_of_terminals(tmp_path: Path, monkeypatc
             die_of(signal.SIGTERM)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGTERM
         assert errors.read_bytes() == b""
+
+
+@pytest.mark.parametrize("owned", [True, False])
+@pytest.mark.parametrize("shown", [True, False])
+def test_what_is_done_before_the_end(owned: bool, shown: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each step is noted in place of being done: half-done work goes, latest first, before the signal is sent."""
+    done = list[tuple[Any, ...]]()
+    for where, name in ((os, "write"), (os, "kill"), (signal, "signal"), (signal, "pthread_sigmask")):
+        monkeypatch.setattr(where, name, lambda *given, name=name: done.append((name, *given)))
+    monkeypatch.setattr(interruption, "_obeys_codes", lambda: shown)
+    monkeypatch.setattr(_State, "owner", os.getpid() if owned else os.getpid() + 1)
+    monkeypatch.setattr(_State, "half_done", {1: lambda: done.append(("first",)), 2: lambda: done.append(("second",))})
+    with pytest.raises(SystemExit) as ended:
+        die_of(signal.SIGTERM)
+    assert ended.value.code == 128 + signal.SIGTERM
+    undone = [("second",), ("first",), *([("write", 2, b"\x1b[?25h")] if shown else [])] if owned else []
+    assert done == [
+        *(("signal", number, signal.SIG_IGN) for number in SIGNALS),
+        *undone,
+        ("signal", signal.SIGTERM, signal.SIG_DFL),
+        ("kill", os.getpid(), signal.SIGTERM),
+        ("pthread_sigmask", signal.SIG_UNBLOCK, [signal.SIGTERM]),
+    ]
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+@pytest.mark.parametrize("kind", ["xterm", "dumb", None])
+def test_codes_are_for_terminals_that_obey_them(
+    terminal: bool, kind: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "isatty", lambda descriptor: terminal and descriptor == 2)
+    if kind is None:
+        monkeypatch.delenv("TERM", raising=False)
+    else:
+        monkeypatch.setenv("TERM", kind)
+    assert _obeys_codes() == (terminal and kind == "xterm")
 
 
 @pytest.mark.skipif(not can_fork(), reason="this system cannot fork")

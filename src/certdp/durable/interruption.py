@@ -103,7 +103,7 @@ def die_of(number: int) -> None:
         for undo in reversed(list(_State.half_done.values())):
             with suppress(OSError):
                 undo()
-        if os.environ.get("TERM", "dumb") != "dumb" and os.isatty(2):
+        if _obeys_codes():
             with suppress(OSError):
                 os.write(2, _SHOW_CURSOR)
     signal.signal(number, signal.SIG_DFL)
@@ -111,6 +111,11 @@ def die_of(number: int) -> None:
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [number])
     sys.exit(128 + number)  # where the system has no such end
+
+
+def _obeys_codes() -> bool:
+    """Whether errors go to a terminal that hides a cursor, and shows it again."""
+    return os.environ.get("TERM", "dumb") != "dumb" and os.isatty(2)
 
 
 def _received(number: int, _: Any) -> None:
