@@ -29,7 +29,7 @@ from .mutants import Mutant
 from .score import Fate, Score, Verdict
 from .traces import Found, Traces
 
-_MOST_SECONDS = 300.0  # that a claim or a file of tests may take where nothing is wrong
+_MOST_SECONDS = 900.0  # that a claim or a file of tests may take where nothing is wrong
 _MOST_TESTS = 20.0  # seconds of tests that a mutant is shown to, the quickest of those that have killed nothing
 _WITH_TORCH = "torch_models"  # tests of what is left out, because PyTorch need not be installed
 
