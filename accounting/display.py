@@ -201,7 +201,7 @@ def figure(value: float, rounding: str = ROUND_HALF_EVEN) -> str:
     whole = 10 ** (_FIGURES - 1) <= abs(value) < 10**15
     digits = Decimal(value).adjusted() + 1 if whole else _FIGURES
     text = _rounded(Fraction(value), digits, rounding)
-    return f"{Decimal(text):,f}" if whole or "e" not in text else text
+    return text if "e" in text else f"{Decimal(text):,f}"
 
 
 def _rounded(value: Fraction, digits: int = _DIGITS, rounding: str = ROUND_HALF_EVEN) -> str:

@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, cast, final
+from typing import TYPE_CHECKING, Any, ClassVar, cast, final
 
 from attrs import evolve, frozen
 
@@ -41,7 +41,7 @@ _MOST_PLACES = 40_000
 _NODE = 800  # what a node costs the checker, in places of a node
 _TERM = 150  # what one more number of records drawn costs at a node
 _PLACE = 1250
-_POWER = 500  # for what is not normal noise on every record
+_POWER = 500
 _NEAR = 12
 _NUMBERS = 512  # of clones
 _TINY = 1e-300
@@ -53,6 +53,8 @@ class Release(ABC):
     """Equal releases whose loss the checker knows on a line; in floats, about one of them."""
 
     times: int
+    power: ClassVar[float] = _POWER
+    """What their power costs the checker at a place."""
 
     @property
     def shift_on_a_sample(self) -> float:
@@ -84,6 +86,7 @@ class Gaussian(Release):
 
     shift: float
     times: int
+    power: ClassVar[float] = 0.0
 
     def moments(self, c: float, direction: Direction) -> tuple[float, float, float]:
         """A closed form in the shift."""
@@ -610,8 +613,8 @@ def log_moment(releases: Sequence[Release], c: float, direction: Direction) -> f
 
 def work_on(releases: Sequence[Release], line: Line, direction: Direction) -> float:
     """About what the checker spends on a line, in places of a node."""
-    powers = sum(_POWER for release in releases if not isinstance(release, Gaussian))
-    return (_PLACE + powers) * line.places + sum(release.work(line, direction) for release in releases)
+    at_places = _PLACE + sum(release.power for release in releases)
+    return at_places * line.places + sum(release.work(line, direction) for release in releases)
 
 
 def line_for(

@@ -23,6 +23,11 @@ def _distribution(kind: type) -> str:
     return origin_of_class(kind)[0]
 
 
+def is_own(kind: type) -> bool:
+    """Whether a plugin class is certdp's own."""
+    return _distribution(kind) == _OWN
+
+
 @final
 @frozen(kw_only=True)
 class PluginStatement:

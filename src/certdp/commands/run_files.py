@@ -20,8 +20,6 @@ from ..runs.run import Run
 from .requests import Admission
 
 _PLAN = ".toml"
-A_PLAN = "a plan"
-"""Who describes the runs of such a file."""
 
 
 def _once(assumptions: Iterable[Assumption]) -> tuple[Assumption, ...]:
@@ -92,7 +90,7 @@ def _of_plan(path: Path, relation: Change, admission: Admission) -> DescribedRun
     stated = stated_plan(path, admission, relation=relation.name)
     plan, told = stated.plan, described_by(stated.digest)
     return DescribedRun(
-        source=A_PLAN,
+        source="a plan",
         digest=stated.digest,
         releases=sum(part.steps for part in plan.parts),
         run=plan,

@@ -105,10 +105,10 @@ class Publication:
         Raises:
             InvalidValue: also for a place that another file of these has.
         """
-        if any(draft.path.resolve() == path.resolve() for draft in self._drafts):
-            raise InvalidValue(parameter, str(path), "a place that no other file of these has", "Choose another name")
         with blamed_on(path=parameter):
             draft = self._stack.enter_context(_draft(path, rank, secret))
+        if any(other.target == draft.target for other in self._drafts):
+            raise InvalidValue(parameter, str(path), "a place that no other file of these has", "Choose another name")
         draft.parameter = parameter
         self._drafts.append(draft)
         return draft.stream

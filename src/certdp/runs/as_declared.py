@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from ..accounting.derivation import REAL_VALUED_NOISE
-from ..verification.certificates.plugin_statements import PluginStatement
+from ..verification.certificates.plugin_statements import is_own
 from .plan import Plan
 from .run import Run, RunPart
 
 AS_DECLARED = "of the mechanism as declared; what its release cuts to a grid of its own may lose less, never more"
 """What a lower end is about where a run is released: real sums, say, put on a grid."""
-
-_OURS = "certdp"
 
 
 def lower_ends_of(run: Run[Any]) -> str | None:
@@ -31,5 +29,5 @@ def _released_as_declared(part: Run[Any]) -> bool:
         return False
     if not isinstance(part, RunPart):
         return True
-    mechanism = part.plugins[0]
-    return PluginStatement.of(mechanism).distribution == _OURS and not hasattr(type(mechanism), "grids")
+    mechanism = type(part.plugins[0])
+    return is_own(mechanism) and not hasattr(mechanism, "grids")

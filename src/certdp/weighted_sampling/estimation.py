@@ -463,12 +463,14 @@ class SampleEstimates:
     def _held(self, statistic: Statistic) -> str:
         """What becomes of frequencies above a declared largest one, in words; empty where it makes no difference."""
         largest = self.reporting.largest
+        if largest is None:
+            return ""
         match statistic:
             case Count():
                 return ""
-            case Cap() if largest is not None and statistic.largest <= largest:
+            case Cap(largest=cap) if cap <= largest:
                 return ""
-        return "" if largest is None else f", those above {largest:,} counted as {largest:,}"
+        return f", those above {largest:,} counted as {largest:,}"
 
     def _bounded(self, statistic: Statistic, chosen: NDArray[np.intp], population: int | None) -> float | None:
         """The most that a selection of so many keys adds up to."""
