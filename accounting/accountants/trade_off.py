@@ -120,9 +120,10 @@ class TradeOff(Displayed):
     def by_places(self, alpha: Number) -> Enclosure:
         """Enclosure of f(α) by the places alone, as a picture needs it; α as for `at`."""
         error = _probability("alpha", alpha)
-        chords = [
-            _Ordinate(p.factor, 1 - p.upper - error * p.factor, 1 - p.lower - error * p.factor) for p in self.places
-        ]
+        chords = []
+        for place in self.places:
+            blind = 1 - error * place.factor
+            chords.append(_Ordinate(place.factor, blind - place.upper, blind - place.lower))
         lower = max(chord.low for chord in chords)
         upper = max(height for height, _, _ in _heights(chords, error))
         return Enclosure.between(max(lower, _ZERO), min(max(upper, _ZERO), 1 - error), precision=DEFAULT_PRECISION)
@@ -281,19 +282,32 @@ class _Ordinate:
 
 
 def _heights(known: Sequence[_Ordinate], error: Fraction) -> Iterator[tuple[Fraction, Fraction, Fraction | None]]:
-    """Upper bounds of the concave 1 − D(x) − αx between two places, which are named; None: beyond the last."""
-    rises = [(b.high - a.low) / (b.factor - a.factor) for a, b in pairwise(known)]  # at least the slope into b
-    falls = [(a.high - b.low) / (b.factor - a.factor) for a, b in pairwise(known)]  # at least the fall out of a
-    for index, (left, right) in enumerate(pairwise(known)):
+    """Upper bounds of the concave 1 − D(x) − αx between two places, which are named; None: beyond the last.
+
+    Of the intervals on which it may be highest alone: where it is surely lower than at another place, it is so beyond.
+    """
+    best = max(range(len(known)), key=lambda index: known[index].low)
+    lower = [index for index, one in enumerate(known) if one.high < known[best].low]
+    first = max((index for index in lower if index < best), default=0)
+    last = min((index for index in lower if index > best), default=len(known))
+    for index, (left, right) in enumerate(pairwise(known[first : last + 1]), first):
         # before the first chord D(x) ≥ 1 − x, after the last one D(x) ≥ 0
-        rise = rises[index - 1] if index else 1 - error
-        end, fall = (right.high, falls[index + 1]) if index + 2 < len(known) else (1 - error * right.factor, error)
+        rise = _slope(known[index - 1], left) if index else 1 - error
+        if index + 2 < len(known):
+            end, fall = right.high, max(-_slope(known[index + 2], right), _ZERO)
+        else:
+            end, fall = 1 - error * right.factor, error
         width = right.factor - left.factor
-        fall = max(fall, _ZERO)
         height = min(_highest(left.high, rise, end + fall * width, fall), left.high + max(rise, _ZERO) * width)
         yield height, left.factor, right.factor
-    final = known[-1]
-    yield _highest(final.high, rises[-1], 1 - error * final.factor, error), final.factor, None
+    if last == len(known):
+        final = known[-1]
+        yield _highest(final.high, _slope(known[-2], final), 1 - error * final.factor, error), final.factor, None
+
+
+def _slope(far: _Ordinate, near: _Ordinate) -> Fraction:
+    """The slope of the line through two places, at its most in the direction of the second one."""
+    return (near.high - far.low) / (near.factor - far.factor)
 
 
 def _highest(start: Fraction, rise: Fraction, top: Fraction, fall: Fraction) -> Fraction:

@@ -333,7 +333,8 @@ def test_certainties_are_about_what_is_named_and_rounded_outward() -> None:
     capped = PrivateWeightedSampling.within(**generous, largest=10).release({"a": 1_000_000, "b": 7})
     told = estimate_sum(capped, population=2)
     assert told.statistic == "sum of frequencies, those above 10 counted as 10"
-    assert told.at_least is not None and told.at_most is not None
+    assert told.at_least is not None
+    assert told.at_most is not None
     assert told.at_least <= 17 <= told.at_most <= 2 * 10  # nothing that is drawn tells more than the cap of each key
     assert estimate_count(capped, population=2).statistic == "number of keys"
     assert estimate_sum(capped, statistic=Cap(9)).statistic == "sum of frequencies, each at most 9"

@@ -54,6 +54,12 @@ def test_powers_are_as_tight_as_their_precision(exponent: str, precision: int) -
         assert exact.lower <= power.upper
 
 
+def test_a_power_of_a_base_below_1_loses_no_bits_to_a_large_exponent() -> None:
+    for base in (Fraction(1, 2) + TINY, Fraction(3, 4), Fraction(15, 16)):
+        low, high = _powers.power_ends(ends.ratio(base, 400, ends.DOWN), Fraction(2**50 + 1, 3), 400)
+        assert ends.fraction(ends.divide(high, low, 500, ends.UP)) <= 1 + Fraction(4, 2**400)
+
+
 BASES = [ends.ratio(Fraction(k, 64), 64, ends.DOWN) for k in (1, 5, 63, 65, 1000, 3 * 2**90)]
 POWERS = [
     Fraction(sign * n, d) for sign in (1, -1) for n, d in ((1, 3), (2**14 + 1, 3), (2**16 + 1, 7), (1, 2**40 + 1))

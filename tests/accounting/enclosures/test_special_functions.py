@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
+import mpmath
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,6 +18,7 @@ from certdp.accounting.enclosures import (
     binomial_lower_bound,
     binomial_tail,
     binomial_upper_bound,
+    constants,
     erf,
     erfc,
     gamma_function,
@@ -131,6 +133,27 @@ def test_gamma_meets_factorials_and_half_integers(n: int) -> None:
     assert_same(log_gamma(Enclosure.of(n)), Enclosure.of(math.factorial(n - 1)).log())
     odd = math.prod(range(1, 2 * n, 2))
     assert_same(gamma_function(Enclosure.of(Fraction(2 * n + 1, 2))), pi().sqrt() * Fraction(odd, 2**n))
+
+
+@pytest.mark.parametrize("side", [-1, 1])
+def test_the_ends_of_pi_hold_whatever_the_bounds_of_its_terms_allow(monkeypatch: pytest.MonkeyPatch, side: int) -> None:
+    """Guard bits would hide a bound that is left out, and true sums lie well within theirs."""
+
+    def furthest(cotangent: int, bits: int) -> tuple[int, int]:
+        total, count = inverse_tangent(cotangent, bits)
+        with mpmath.workprec(2 * bits + 40):
+            true = int(mpmath.floor(mpmath.ldexp(mpmath.atan(mpmath.mpf(1) / cotangent), bits)))
+        assert abs(total - true) <= 2 * count
+        upward = (side == 1) == (cotangent == 5)
+        return (true + 2 * count if upward else true + 1 - 2 * count), count
+
+    inverse_tangent = constants._inverse_tangent
+    monkeypatch.setattr(constants, "_GUARD", 0)
+    monkeypatch.setattr(constants, "_inverse_tangent", furthest)
+    for bits in range(8, 400):
+        low, high = constants._pi_at.__wrapped__(bits)
+        with mpmath.workprec(bits + 40):
+            assert low <= mpmath.ldexp(mpmath.pi, bits) <= high
 
 
 @given(st.fractions(-50, 50, max_denominator=30), st.integers(-2, 40))

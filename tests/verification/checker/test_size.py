@@ -81,6 +81,7 @@ def test_the_page_says_what_a_proof_of_each_kind_takes_to_read() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.xdist_group("corpus")  # which has written all certificates
 def test_the_page_says_how_much_work_proofs_are() -> None:
     """Counted, and so the same on every machine."""
     kinds: dict[str, list[int]] = {}
