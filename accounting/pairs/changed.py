@@ -86,10 +86,10 @@ def _(pair: LaplacePair, rate: Enclosure, size: int, replaced: bool) -> Pair | N
 
 @_changed.register
 def _(pair: FinitePair, rate: Enclosure, size: int, replaced: bool) -> Pair | None:
-    """Exact for one record, where the rate is a single number."""
-    if size > 1 or not rate.is_point:
-        return None if size > 1 else _by_pure_loss(pair, rate)
-    q = rate.lower
+    """Exact for one record, but for the rounding of the rate: A grows with it."""
+    if size > 1:
+        return None
+    q = rate.upper
     ratios = [(1 - q + q * p / o, o) for p, o in zip(pair.present, pair.absent, strict=True) if o]
     alone = q * sum((p for p, o in zip(pair.present, pair.absent, strict=True) if not o), Fraction(0))
     return evolve(_countermonotone(ratios, alone, pair.precision), dominating=_by_gaussian(pair, rate, size, replaced))

@@ -25,7 +25,7 @@ class Outside(Enum):
     CLIP = "clip"
     """It is scaled down into the domain, keeping its direction."""
     DROP = "drop"
-    """It is left out: never drawn, and it loses nothing."""
+    """It is left out: never drawn. Where the number of records is not secret, none may be left out."""
 
 
 def largest_radius(domain: NormBall) -> float:

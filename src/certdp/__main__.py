@@ -3,6 +3,9 @@
 # The part of signal that every Python has loaded when it starts: the rest takes a while.
 import _signal  # type: ignore[import-not-found]  # pyright: ignore[reportMissingImports]
 
+UNFORESEEN = 70
+"""The exit code of a fault of certdp itself: no verdict has it."""
+
 
 def main() -> None:
     """Run the command line."""
@@ -24,7 +27,13 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # ψ on a terminal that does not know it
-    app()
+    try:
+        app()
+    except Exception:
+        import traceback
+
+        traceback.print_exc()
+        sys.exit(UNFORESEEN)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from certdp import Full, Norm, NormBall, Outside, SampledRun
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidValue
 from certdp.accounting.expressions import enclose, evaluate, variables
@@ -19,6 +20,7 @@ from certdp.accounting.provenance import Public
 from certdp.accounting.relations import REPLACE, Direction
 from certdp.mechanisms.randomised_response import RandomisedResponse
 from certdp.plugins.contract import Coins, Mechanism, WeightedSample, build
+from certdp.samplers.shuffled import Shuffled
 
 
 def law(categories: int, noise: Fraction, code: int) -> list[Fraction]:
@@ -139,3 +141,17 @@ def test_there_are_from_2_categories_to_2_to_the_53() -> None:
     for refused in (1, 2**53 + 1, Fraction(5, 2)):
         with pytest.raises(InvalidValue, match=r"categories: got .*; admissible: a whole number from 2 to 2\^53"):
             RandomisedResponse(categories=Public(refused), noise=Public("1/2"))
+
+
+@pytest.mark.parametrize("sampler", [Full(), Shuffled(users=Public(3))])
+def test_an_answer_that_is_left_out_would_tell(sampler: Any) -> None:
+    """The number of answers told for certain that a record lay outside the domain."""
+    run = SampledRun(
+        mechanism=RandomisedResponse(categories=Public(4), epsilon=Public(1)),
+        sampler=sampler,
+        domain=NormBall(norm=Norm.L2, radius=Public(2)),
+    )
+    records = np.array([[0.0], [1.0], [2.0]])
+    with pytest.raises(InvalidValue, match="outside: got drop; admissible: clip"):
+        run.release(records, Outside.DROP)
+    assert len(run.release(records)[0]) == 3

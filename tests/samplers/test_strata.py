@@ -38,6 +38,7 @@ from certdp.sampling import NormStrata, Strata, StratifiedRun
 
 P = Public
 GAUSSIAN = GaussianSum(noise_multiplier=P(1))
+NOISY = GaussianSum(scale=P(20))
 RATES = {"a": "0.01", "b": "0.1", "c": "0.05"}
 STRATA = Strata(rates=P(RATES))
 BALL = NormBall(norm=Norm.L2, radius=P(10))
@@ -160,17 +161,17 @@ def test_steps_that_are_none_are_refused(bounds: str, rates: str, norm: float) -
 
 
 @pytest.mark.parametrize(
-    ("sampler", "domain", "says"),
+    ("mechanism", "sampler", "domain", "says"),
     [
-        (NormStrata(bounds=P("5,10"), rates=P("0.1,0.2,0.3")), BALL, "No record of the domain"),
-        (NormStrata(bounds=P("5,20"), rates=P("0.1,0.2,0.3")), BALL, "No record of the domain"),
-        (NormStrata(bounds=P("5"), rates=P("0.1,0.2"), norm=P(1)), BALL, "norm"),
-        (Strata(rates=P(RATES), weighted=P(True)), BALL, "one weight"),
+        (NOISY, NormStrata(bounds=P("5,10"), rates=P("0.1,0.2,0.3")), BALL, "No record of the domain"),
+        (NOISY, NormStrata(bounds=P("5,20"), rates=P("0.1,0.2,0.3")), BALL, "No record of the domain"),
+        (NOISY, NormStrata(bounds=P("5"), rates=P("0.1,0.2"), norm=P(1)), BALL, "norm"),
+        (GAUSSIAN, Strata(rates=P(RATES), weighted=P(True)), BALL, "one weight"),
     ],
 )
-def test_strata_that_no_run_takes_are_refused(sampler: Any, domain: NormBall, says: str) -> None:
+def test_strata_that_no_run_takes_are_refused(mechanism: Any, sampler: Any, domain: NormBall, says: str) -> None:
     with pytest.raises(InvalidValue, match=says):
-        StratifiedRun(mechanism=GAUSSIAN, sampler=sampler, domain=domain)
+        StratifiedRun(mechanism=mechanism, sampler=sampler, domain=domain)
 
 
 def test_a_bound_beyond_binary64_is_above_every_norm() -> None:
@@ -190,6 +191,15 @@ def test_one_weight_in_all_strata_goes_with_a_noise_multiplier() -> None:
     same = Strata(rates=P("a:0.5,b:0.5"), weighted=P(True))
     found = StratifiedRun(mechanism=GAUSSIAN, sampler=same).epsilon("1e-5").epsilon
     assert found == SampledRun(mechanism=GAUSSIAN, sampler=Poisson(rate=P("0.5"))).epsilon("1e-5").epsilon
+
+
+def test_a_noise_multiplier_is_relative_to_what_no_record_of_a_smaller_norm_adds() -> None:
+    """Lower ends were of records as large as the domain in a stratum that has none: claims that hold were refuted."""
+    steps = NormStrata(bounds=P("0.1"), rates=P("0.9,0.01"))
+    with pytest.raises(InvalidValue, match="one largest norm in all strata"):
+        StratifiedRun(mechanism=GAUSSIAN, sampler=steps, domain=NormBall(norm=Norm.L2, radius=P(1)))
+    with pytest.raises(InvalidValue, match="one largest norm in all strata"):
+        StratifiedRun(mechanism=GAUSSIAN, sampler=steps)
 
 
 def test_each_kind_of_run_names_the_other() -> None:

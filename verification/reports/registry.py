@@ -7,7 +7,7 @@ certificate proves is filled in; what it does not speak of is stated by who publ
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import date
 from enum import Enum
 from math import isfinite
@@ -132,9 +132,11 @@ def record_of(stated: Statement, deployment: Deployment) -> Mapping[str, Any]:
     }
     if deployment.trust_model is not None:
         found["deployment_model"] = {"model_name": deployment.trust_model.value}
-    assumed = "; ".join(" = ".join(filter(None, one)) for one in claim.assumptions)
+    mechanisms = f"Accounted for by certdp. The proof assumes: {_listed(claim.assumptions)}."
+    if claim.beside:
+        mechanisms += f" Stated beside, unchecked: {_listed(claim.beside)}."
     found["implementation"] = {
-        "mechanisms": f"With certdp. The proof assumes: {assumed}.",
+        "mechanisms": mechanisms,
         "composition": claim.theorem,
     }
     found["administrative"] = {
@@ -146,6 +148,10 @@ def record_of(stated: Statement, deployment: Deployment) -> Mapping[str, Any]:
         "tier": 1 if deployment.trust_model is None else 2,
     }
     return {"url_slug": deployment.slug, "deployment": found}
+
+
+def _listed(assumptions: Iterable[tuple[str, str]]) -> str:
+    return "; ".join(" = ".join(filter(None, one)) for one in assumptions)
 
 
 def _evidence(stated: Statement) -> dict[str, str]:

@@ -145,6 +145,8 @@ def _parts(stated: Statement) -> Iterator[tuple[str, Iterator[tuple[str, str]]]]
     yield "Privacy parameters and unit of privacy", _parameters(stated)
     yield "Mechanism and proof", _proof(stated)
     yield "The proof assumes", iter(stated.claim.assumptions)
+    if stated.claim.beside:
+        yield "Stated beside, unchecked and not used by the proof", iter(stated.claim.beside)
     if stated.verdict.artefacts is not None:
         yield "Released with it, as its author states", iter(stated.verdict.artefacts.files)
     yield "Not in the certificate, and for the publisher to say", iter(NOT_SAID)

@@ -120,18 +120,20 @@ class AllocatedRun(RunPart[Record]):
     @cached_property
     def pairs(self) -> WorstPairs:
         """The pairs of the whole run."""
-        cases, epoch = self.one.worst_cases, self.sampler.epoch
+        cases = self.one.worst_cases
         bounding = [self._whole(case.pair) for case in cases.bounding]
-        known = self.relation == epoch.relations[0] or self.one.sums_gaussians
-        reached = [pair for case in cases.reached if known for pair in epoch.reached(case.pair, self.relation)]
+        reached = [pair for case in cases.reached for pair in self._reached(case.pair)]
         return WorstPairs(tuple(bounding), tuple(pair.repeated(self.epochs) for pair in reached))
 
     def pair_of_one(self, size: Fraction) -> Pair | None:
         """The pair of all releases about the record of this size on an axis, where it is known."""
         found, epoch = self.one.pair_of_one(size), self.sampler.epoch
-        if found is None or epoch.pair(found, self.relation) not in epoch.reached(found, self.relation):
+        if found is None or epoch.pair(found, self.relation) not in self._reached(found):
             return None
         return self._whole(found)
+
+    def _reached(self, one: Pair) -> tuple[Pair, ...]:
+        return self.sampler.epoch.reached(one, self.relation, sums=self.one.sums_gaussians)
 
     def _whole(self, one: Pair) -> Pair:
         found = self.sampler.epoch.pair(one, self.relation)

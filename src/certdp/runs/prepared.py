@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from ..accounting.errors import InvalidValue
 from ..accounting.exact import Floats
 from ..accounting.private import HoldsRecords
+from ..accounting.relations import REPLACE
 from ..accounting.sampling.clipping import Outside, hold
 from ..accounting.sampling.domains import NormBall
 from ..accounting.sampling.records import Features, Realisation
@@ -74,8 +75,12 @@ def prepared(
     Raises:
         InvalidType, InvalidValue: for records, options and coins that are none, where the mechanism does not release
             from some sample of these records (it is asked about all that may be drawn), and where a private source of
-            random words fails or repeats: it is asked for some, which are thrown away.
+            random words fails or repeats: it is asked for some, which are thrown away; and for records to be dropped
+            where each has an answer of its own, whose absence would tell.
     """
+    if outside is Outside.DROP and mechanism.about.relations[0] == REPLACE:
+        remedy = f"Their number is no secret to {mechanism.about.name}, which covers replaced records: clip them"
+        raise InvalidValue("outside", outside.value, Outside.CLIP.value, remedy)
     features = hold(matrix_within(records, domain), domain, outside, first=first).features
     realisation = realise(features)
     require_admissible(mechanism, features, realisation)

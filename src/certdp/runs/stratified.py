@@ -63,7 +63,7 @@ class StratifiedRun(RunPart[Record]):
 
     Raises:
         InvalidValue: as `SampledRun` for each stratum, and for a noise multiplier where records of different strata
-            enter with different weights.
+            enter with different weights or have different largest norms.
         InvalidType: for a sampler that states no strata.
     """
 
@@ -81,14 +81,23 @@ class StratifiedRun(RunPart[Record]):
             raise InvalidType("sampler", self.sampler, "a sampler that states strata, such as Strata")
         if released := released_parameters("sampler", self.sampler):
             raise InvalidValue("sampler", ", ".join(released), "public parameters", "Declare them before the data")
-        rates = [declared_rate(sampler) for sampler in self.sampler.strata.samplers.values()]
-        if getattr(self.mechanism, "needs_constant_rate", False) and any(r.weighted and r != rates[0] for r in rates):
-            remedy = f"The loss of {self.mechanism.about.name} is stated as one number: state its scale instead"
-            raise InvalidValue("sampler", self.sampler.about.name, "one weight in all strata", remedy)
+        self._require_one_contribution()
         if self.relation is None:
             object.__setattr__(self, "relation", next(iter(self._stratum_runs(None).values())).relation)
         self.sampler.about.require("sampler", RECORD, self.relation)
         _ = self.runs, self.derivation
+
+    def _require_one_contribution(self) -> None:
+        """Refuse a noise multiplier that is relative to more than the records of some stratum add."""
+        if not getattr(self.mechanism, "needs_constant_rate", False):
+            return
+        strata = self.sampler.strata
+        rates = [declared_rate(sampler) for sampler in strata.samplers.values()]
+        weights = any(rate.weighted and rate != rates[0] for rate in rates)
+        if weights or len({strata.largest(label) for label in strata.samplers}) > 1:
+            remedy = f"The loss of {self.mechanism.about.name} is stated as one number: state its scale instead"
+            admissible = "one weight in all strata" if weights else "one largest norm in all strata"
+            raise InvalidValue("sampler", self.sampler.about.name, admissible, remedy)
 
     def _stratum_runs(self, relation: Change | None) -> Mapping[str, SampledRun[Record]]:
         strata = self.sampler.strata

@@ -186,6 +186,15 @@ def test_two_records_of_a_finite_mechanism_are_dominated(
     assert pair.symmetric
 
 
+def test_a_finite_mechanism_is_sampled_at_rates_that_are_no_binary_number() -> None:
+    """Where a record is told whole there is no pure loss to fall back on: the pair was missing."""
+    rate, whole, none = Fraction(1, 10), Fraction(1), Fraction(0)
+    pair = changed(FinitePair((whole, none), (none, whole)), Enclosure.of(rate), replaced=True)
+    assert isinstance(pair, FinitePair)
+    for factor in (Fraction(1), Fraction(5)):
+        assert rate <= pair.hockey_stick(factor, Direction.ADD) <= rate + Fraction(1, 2**90)
+
+
 @pytest.mark.parametrize("base", [RandomisedResponsePair(Enclosure.of(1)), LaplacePair(Enclosure.of(1))])
 def test_a_pure_loss_doubles_at_rate_one_and_less_below(base: Pair) -> None:
     full, sampled = (changed(base, Enclosure.of(rate), replaced=True) for rate in ("1", "0.01"))

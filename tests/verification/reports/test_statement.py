@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from datetime import date
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,6 +33,8 @@ from certdp import (
 from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.accounting.relations import RELATIONS, Change
 from certdp.durable.files import digest_of
+from certdp.interoperation import read_peer_file
+from certdp.interoperation.proven_claims import proven
 from certdp.verification.checker import check
 from certdp.verification.reports.registry import (
     CuratorType,
@@ -77,12 +81,34 @@ TRAINING = SampledRun(
 
 
 @pytest.fixture(scope="module")
-def certificates() -> dict[str, bytes]:
+def certificates(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     return {
         "pure": certdp.profile_certificate(PURE),
         "approximate": certdp.certificate(TRAINING, TRAINING.epsilon(Delta("1e-6"))).content,
         "keys": PrivateWeightedSampling.within(epsilon=1, delta="1e-3").certificate(),
+        "described": described(tmp_path_factory.mktemp("described") / "state.json"),
     }
+
+
+def described(place: Path) -> bytes:
+    """Of what a file of another tool says was released: who a record is stands beside the proof."""
+    rounds = {"event": {"noise_multiplier": 5.0, "sample_size": 10, "population_size": 1000}, "count": 10}
+    state = {
+        "schema_version": 1,
+        "backend": "any",
+        "config": {
+            "target_delta": 1e-5,
+            "population_size": 1000,
+            "neighboring_relation": "add-or-remove-one",
+            "sampling_method": "no-amplification",
+        },
+        "orders": [2],
+        "compositions": [rounds],
+    }
+    place.write_text(json.dumps(state), "utf-8")
+    certificate = proven(read_peer_file(place), "2.6", "1e-5").certificate
+    assert certificate is not None
+    return certificate
 
 
 @pytest.mark.parametrize("group", [1, 3])
@@ -114,8 +140,20 @@ def test_a_statement_says_what_the_checker_proved(name: str, certificates: dict[
         plain = written.replace("\\", "")
         for value in (claim.guarantee, claim.theorem, stated.digest, *(row[0] for row in NOT_SAID)):
             assert value in plain
-        for assumption in claim.assumptions:
-            assert all(part in plain for part in assumption)
+
+
+@pytest.mark.parametrize("name", ["pure", "approximate", "keys", "described"])
+def test_nothing_that_a_certificate_supposes_is_left_out(name: str, certificates: dict[str, bytes]) -> None:
+    """A statement for people said "per record", and not that a record was a client with all of its data."""
+    stated = statement_of(certificates[name])
+    implementation: str = record_of(stated, DEPLOYMENT)["deployment"]["implementation"]["mechanisms"]
+    pages = [as_text(stated), as_markdown(stated).replace("\\", ""), implementation]
+    rows = [row for section in sections(stated) for row in section.rows]
+    for assumption in (*stated.claim.assumptions, *stated.claim.beside):
+        assert assumption in rows
+        assert all(part in page for page in pages for part in assumption)
+    assert any("clients" in value for _, value in stated.claim.beside) is (name == "described")
+    assert ("unchecked" in implementation) is bool(stated.claim.beside)
 
 
 IN_OTHER_NOTIONS: dict[str, tuple[Callable[[], Any], Variant, dict[str, float]]] = {
@@ -212,7 +250,7 @@ def test_words_of_an_author_are_shown_and_do_nothing(certificates: dict[str, byt
 
 
 @pytest.mark.parametrize("model", [None, TrustModel.CENTRAL])
-@pytest.mark.parametrize("name", ["pure", "approximate", "keys"])
+@pytest.mark.parametrize("name", ["pure", "approximate", "keys", "described"])
 def test_a_record_has_the_fields_of_the_registry(
     name: str, model: TrustModel | None, certificates: dict[str, bytes]
 ) -> None:
