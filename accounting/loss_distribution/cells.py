@@ -13,7 +13,7 @@ import math
 from abc import ABC, abstractmethod
 from fractions import Fraction
 from functools import lru_cache
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 from attrs import evolve, frozen
@@ -113,6 +113,9 @@ class Spread(ABC):
 
     __slots__ = ()
 
+    near: ClassVar[bool] = True
+    """Whether losses of coordinates that `inside` gives are within 64 roundings of those asked for."""
+
     @property
     @abstractmethod
     def greatest(self) -> float:
@@ -208,6 +211,8 @@ class MixtureSpread(Spread):
         absent: pairs (b_j, d_j), −15 ≤ d_j ≤ 0, else the same.
         least, most: bounds of the infimum and of the supremum of the losses, each from below and from above.
     """
+
+    near: ClassVar[bool] = False
 
     present: tuple[tuple[float, float], ...]
     absent: tuple[tuple[float, float], ...]

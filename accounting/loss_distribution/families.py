@@ -60,31 +60,33 @@ def normal_cells(shift: Enclosure, direction: Direction) -> Cells:
 
 
 @lru_cache(maxsize=64)
-def gaussian_group_cells(shift: Enclosure, rate: Enclosure, size: int, *, mirrored: bool, swapped: bool) -> Cells:
-    """Return the loss distribution of P = Σ_j C(k, j) q^j (1 − q)^(k−j) N(js, 1) against N(0, 1) or its mirror image.
+def gaussian_group_cells(
+    shift: Enclosure, rate: Enclosure, size: int, direction: Direction, *, mirrored: bool
+) -> Cells:
+    """Return the loss distribution of P = Σ_j C(k, j) q^j (1 − q)^(k−j) N(js, 1) and N(0, 1), or its mirror image.
 
     Args:
         shift, rate, size: s, q and k ≥ 1.
+        direction: which of the two laws comes first.
         mirrored: whether the second law is the mirror image of P.
-        swapped: whether N(0, 1) is the first law, and P the second; only where it is not.
     """
     low, high = shift.lower_float, shift.upper_float
     least, most = Fraction(max(rate.lower_float, 0.0)), min(Fraction(rate.upper_float), Fraction(1))
     if high == 0.0 or most == 0:
         return Cells(NOTHING, NOTHING)
-    above = _group_law(max(high, _LEAST_SHIFT), most, size, mirrored=mirrored, swapped=swapped, up=True)
+    above = _group_law(max(high, _LEAST_SHIFT), most, size, direction, mirrored=mirrored, up=True)
     # a weight of no record drawn that is next to nothing is raised, by a lower rate
     rarer = min(least, 1 - Fraction(10.0 ** (-50 / size)))
     shorter = min(low, _FARTHEST_CENTRE)
     if low < _LEAST_SHIFT or size * rarer * (1 - rarer) ** (size - 1) < _LEAST_WEIGHT:
         return Cells(above, NOTHING)
-    return Cells(above, _group_law(shorter, rarer, size, mirrored=mirrored, swapped=swapped, up=False))
+    return Cells(above, _group_law(shorter, rarer, size, direction, mirrored=mirrored, up=False))
 
 
 _FARTHEST_CENTRE, _LEAST_WEIGHT, _NEXT_TO_NO_WEIGHT = 15.0, Fraction(1, 10**60), Fraction(1, 10**50)
 
 
-def _group_law(shift: float, rate: Fraction, size: int, *, mirrored: bool, swapped: bool, up: bool) -> Law:
+def _group_law(shift: float, rate: Fraction, size: int, direction: Direction, *, mirrored: bool, up: bool) -> Law:
     """The law of a group with these parameters, or one above it (`up`) or below it.
 
     Above, the weight of few records that is next to nothing is given to more, and that of many, or too far away, to an
@@ -99,7 +101,7 @@ def _group_law(shift: float, rate: Fraction, size: int, *, mirrored: bool, swapp
     if up:
         lost = rest
         if sum(kept, Fraction(0)) <= _NEXT_TO_NO_WEIGHT:
-            return Law(None, DISJOINT_LAWS, 1.0, Direction.REMOVE)
+            return Law(None, DISJOINT_LAWS, 1.0, direction)
         for j in range(count):
             if kept[j] < _NEXT_TO_NO_WEIGHT and j + 1 < count:
                 kept[j + 1] += kept[j]
@@ -111,22 +113,17 @@ def _group_law(shift: float, rate: Fraction, size: int, *, mirrored: bool, swapp
     mirror = tuple((weight, -centre) for weight, centre in mixture)
     none_drawn = kept[0] if count else Fraction(0)
     missing = max(float(lost), _SMALLEST) if lost else 0.0
-    outside = (missing, missing) if mirrored else (0.0, missing) if swapped else (missing, 0.0)
-    atoms = _outside(*outside, above=up) if missing else NO_ATOMS
+    atoms = _outside(missing, missing if mirrored else 0.0, above=up) if missing else NO_ATOMS
     if not mixture or mixture[-1][1] == 0.0:  # the records are known where they are drawn, and do nothing otherwise
-        return _known_if_drawn(none_drawn, mirrored=mirrored, swapped=swapped, up=up)
+        return _known_if_drawn(none_drawn, direction, mirrored=mirrored, up=up)
     lowest, highest = (-math.inf, -math.inf), (math.inf, math.inf)
     if mirrored:
         spread = MixtureSpread(mixture, mirror, lowest, highest)
     else:
         end = Enclosure.of(none_drawn, precision=_BITS).log() if none_drawn else None
         least = lowest if end is None else (end.lower_float, end.upper_float)
-        nothing = ((1.0, 0.0),)
-        if swapped:
-            spread = MixtureSpread(nothing, mirror, lowest, (-least[1], -least[0]))
-        else:
-            spread = MixtureSpread(mixture, nothing, least, highest)
-    return Law(spread, atoms, 1.0, Direction.REMOVE)
+        spread = MixtureSpread(mixture, ((1.0, 0.0),), least, highest)
+    return Law(spread, atoms, 1.0, direction)
 
 
 def _outside(present: float, absent: float, *, above: bool) -> Atoms:
@@ -135,17 +132,15 @@ def _outside(present: float, absent: float, *, above: bool) -> Atoms:
     return single_losses(np.array([present, 0.0]), np.array([0.0, absent]), ends, ends, np.full(2, 2.0), above=above)
 
 
-def _known_if_drawn(none_drawn: Fraction, *, mirrored: bool, swapped: bool, up: bool) -> Law:
+def _known_if_drawn(none_drawn: Fraction, direction: Direction, *, mirrored: bool, up: bool) -> Law:
     """The law of records that are told for certain where one of them is drawn."""
     drawn = 1 - none_drawn
     first = [none_drawn, drawn, Fraction(0)]
     second = [none_drawn, Fraction(0), drawn] if mirrored else [Fraction(1), Fraction(0), Fraction(0)]
-    if swapped:
-        first, second = second, first
     losses = [_log_ratio(p, q) for p, q in zip(first, second, strict=True)]
     low, high = (np.array(bounds) for bounds in zip(*losses, strict=True))
     present, absent = (np.array([_float(mass) for mass in law]) for law in (first, second))
-    return Law(None, single_losses(present, absent, low, high, np.full(3, 2.0), above=up), 1.0, Direction.REMOVE)
+    return Law(None, single_losses(present, absent, low, high, np.full(3, 2.0), above=up), 1.0, direction)
 
 
 @lru_cache(maxsize=256)

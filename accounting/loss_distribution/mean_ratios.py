@@ -24,7 +24,7 @@ from ..bulk import arrays as bulk
 from ..errors import InvalidValue
 from ..exact import Floats
 from ..relations import Direction
-from .cells import Atoms, Law, Spread
+from .cells import NOTHING, Atoms, Law, Spread
 
 Indices: TypeAlias = kernels.Indices
 
@@ -39,7 +39,7 @@ _FINE = 1 / 128  # spacing over the scatter of log A
 _LAST = 1 / 4  # the last lattice costs no more where it is finer
 _RARELY, _COMMON = 2.0**-16, 1e-3
 _UNRESOLVED = 4.0  # cells that an atom, spread over lattice points, may fill
-_MOST_ERROR, _MOST_EXTRA, _MOST_MASS = 1e-4, 1e-3, 1.01
+_MOST_ERROR, _MOST_EXTRA, _MOST_MASS, _MOST_POINTS = 1e-4, 1e-3, 1.01, 1 << 24
 
 
 @final
@@ -167,7 +167,7 @@ def _slack(law: Law, grid: _Grid) -> float:
 
 def _first_above(law: Law, grid: _Grid) -> Above:
     """The law of one likelihood ratio, spread onto the lattice, step 1."""
-    size = grid.last - grid.first + 1
+    size = _held(grid.last - grid.first + 1)
     masses, zero, infinite, error = np.zeros(size), 0.0, 0.0, 8 * _UNIT
     atoms = law.atoms
     present, absent, low, high = atoms.present, atoms.absent, atoms.low, atoms.high
@@ -177,10 +177,10 @@ def _first_above(law: Law, grid: _Grid) -> Above:
         error = max(error, off)
         masses[indices - grid.first] += q_right[:-1] + q_left[1:]
         # the outermost cells end at the least and the greatest loss
-        ends = np.array([-law.spread.greatest, law.spread.greatest])
+        lowest, highest = law.spread.extremes(up=False), law.spread.extremes(up=True)
         outer_p, outer_q = np.array([p_left[0], p_right[-1]]), np.array([q_left[0], q_right[-1]])
         present, absent = np.concatenate([present, outer_p]), np.concatenate([absent, outer_q])
-        low, high = np.concatenate([low, ends]), np.concatenate([high, ends])
+        low, high = np.concatenate([low, lowest]), np.concatenate([high, highest])
         relative = np.concatenate([relative, np.zeros(2)])
         zero, infinite = zero + law.spread.cut, infinite + law.spread.cut
     if relative.size:
@@ -204,7 +204,7 @@ def _first_above(law: Law, grid: _Grid) -> Above:
 
 def _first_below(law: Law, grid: _Grid) -> Below:
     """The law of one likelihood ratio with cells of the lattice merged, step 2."""
-    size = grid.last - grid.first + 2
+    size = _held(grid.last - grid.first + 2)
     masses, moments = np.zeros(size), np.zeros(size)
     zero = infinite = 0.0
     error = 8 * _UNIT
@@ -278,11 +278,11 @@ def _mean_above(x: Above, y: Above, shares: tuple[Fraction, Fraction], last: boo
     one, other = float(shares[0]), float(shares[1])
     x_at, y_at = (law.at * round(law.spacing / spacing) for law in (x, y))
     first, count = _differences(x_at, y_at, same=same)
-    values = np.empty(count)
+    values = np.empty(_held(count))
     kernels.averages(one, other, first, spacing, values)
     table = _table(values, spacing, slack)
     base = min(int(x_at[0]), int(y_at[0])) + math.floor(math.log(min(one, other)) / spacing) - 4
-    size = max(int(x_at[-1]), int(y_at[-1])) + 5 - base
+    size = _held(max(int(x_at[-1]), int(y_at[-1])) + 5 - base)
     out, counts = np.zeros(size), np.zeros(size, np.int64)
     kernels.spread_means(
         x_at,
@@ -321,11 +321,11 @@ def _mean_below(x: Below, y: Below, shares: tuple[Fraction, Fraction], last: boo
     quarter = spacing / 4
     x_at, y_at = (np.rint(law.losses / quarter).astype(np.int64) for law in (x, y))
     first, count = _differences(x_at, y_at, same=same)
-    values = np.empty(count)
+    values = np.empty(_held(count))
     kernels.averages(one, other, first, quarter, values)
     shifts = np.rint(bulk.log(values) / quarter).astype(np.int64)
     base = (min(int(x_at.min()), int(y_at.min())) >> 2) + math.floor(math.log(min(one, other)) / spacing) - 4
-    size = (max(int(x_at.max()), int(y_at.max())) >> 2) + 5 - base
+    size = _held((max(int(x_at.max()), int(y_at.max())) >> 2) + 5 - base)
     masses, moments, counts = np.zeros(size), np.zeros(size), np.zeros(size, np.int64)
     kernels.merge_means(
         x_at,
@@ -362,6 +362,13 @@ def _mean_below(x: Below, y: Below, shares: tuple[Fraction, Fraction], last: boo
         spacing, np.add.reduceat(masses, starts), np.add.reduceat(moments, starts), x.zero * y.zero, infinite, error
     )
     return _kept(merged)
+
+
+def _held(size: int) -> int:
+    """A number of lattice points that memory holds."""
+    if size > _MOST_POINTS:
+        raise InvalidValue("spacing", f"{size:,} lattice points", f"at most {_MOST_POINTS:,}")
+    return size
 
 
 def _next_spacing(x: Above | Below, y: Above | Below, last: bool) -> float:
@@ -474,10 +481,14 @@ def mean_above(law: Law, terms: int) -> Atoms:
         lambda x, y, shares, last: _mean_above(x, y, shares, last, slack, scale * _LAST if last else scale),
     )
     factor = 1.0 + _checked(found.error)
-    absent, losses = found.masses * factor, found.losses
+    masses, losses = found.masses * factor, found.losses
+    present = np.concatenate([masses * bulk.exp(losses), [found.infinite * factor, 0.0]])
+    absent = np.concatenate([masses, [0.0, found.zero * factor]])
+    if min(math.fsum(present.tolist()), math.fsum(absent.tolist())) < 1.0:
+        raise InvalidValue("law", law, "one of which no mass is lost")  # both are at least those of two whole laws
     return Atoms(
-        np.concatenate([absent * bulk.exp(losses), [found.infinite * factor, 0.0]]),
-        np.concatenate([absent, [0.0, found.zero * factor]]),
+        present,
+        absent,
         np.concatenate([losses, [math.inf, -math.inf]]),
         np.concatenate([losses, [math.inf, -math.inf]]),
         np.full(losses.size + 2, 16.0),
@@ -497,6 +508,8 @@ def mean_below(law: Law, terms: int) -> Atoms:
     Raises:
         InvalidValue: as `mean_above`.
     """
+    if law is NOTHING:
+        return law.atoms
     grid, scale = _ratio(law, terms)
     found = _mean_of(
         _first_below(law, grid),
@@ -518,6 +531,8 @@ def mean_below(law: Law, terms: int) -> Atoms:
 def _ratio(law: Law, terms: int) -> tuple[_Grid, float]:
     if law.direction is not Direction.REMOVE or law.rate != 1.0:
         raise InvalidValue("law", law.direction, "a law of the direction REMOVE, without sampling")
+    if law.spread is not None and not law.spread.near:
+        raise InvalidValue("law", law.spread, "one whose losses at lattice points are known to the last digits")
     if not 1 <= terms <= MOST_TERMS:
         raise InvalidValue("terms", terms, f"from 1 to {MOST_TERMS}")
     grid = _grid(law)

@@ -120,8 +120,7 @@ class GaussianGroup(Pair):
         return self._cells
 
     def _cells(self, direction: Direction) -> Cells:
-        swapped = direction is Direction.ADD and not self.mirrored
-        return gaussian_group_cells(self.shift, self.rate, self.size, mirrored=self.mirrored, swapped=swapped)
+        return gaussian_group_cells(self.shift, self.rate, self.size, direction, mirrored=self.mirrored)
 
     def _delta(self, epsilon: Enclosure, direction: Direction) -> Enclosure:
         level = non_negative("epsilon", epsilon)

@@ -288,3 +288,29 @@ def test_every_parameter_inside_is_enclosed(mirrored: bool, direction: Direction
         one = group(s, q, 2, mirrored=mirrored).delta(Enclosure.of(e), direction)
         assert found.lower <= one.lower
         assert one.upper <= found.upper
+
+
+@pytest.mark.parametrize("direction", Direction)
+@pytest.mark.parametrize(
+    ("group", "rate", "shift"),
+    [
+        (GaussianGroup(Enclosure.of(3), Enclosure.of("1/2"), 1, False), "1/2", 3),
+        (GaussianGroup(Enclosure.of(1), Enclosure.of(1), 2, False), "1/4", 2),
+        (GaussianGroup(Enclosure.of(1), Enclosure.of(1), 1, True), "1/4", 2),
+    ],
+    ids=["one of half", "two of all", "replaced"],
+)
+def test_a_sampled_group_is_composed_in_the_direction_that_is_asked_for(
+    group: GaussianGroup, rate: str, shift: int, direction: Direction
+) -> None:
+    """The cells of ADD were mixed as those of REMOVE are: 0.2766 was stated for a true delta of 0.3648."""
+    alike = GaussianPair(Enclosure.of(shift)).sampled(Enclosure.of("1/4"))
+    for epsilon in ("0", "0.1", "0.5"):
+        found, true = (
+            law(Enclosure.of(epsilon), direction)
+            for pair in (group.sampled(Enclosure.of(rate)), alike)
+            if (law := pair.repeated(2).delta) is not None
+        )
+        assert found.lower <= true.upper
+        assert true.lower <= found.upper
+        assert found.width < Fraction(1, 1000)

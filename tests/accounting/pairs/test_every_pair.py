@@ -13,12 +13,14 @@ from hypothesis import strategies as st
 
 from certdp.accounting.enclosures import Enclosure, Truth
 from certdp.accounting.errors import InvalidType, InvalidValue, OutsideDomain
+from certdp.accounting.loss_distribution.cells import Law
 from certdp.accounting.pairs import (
     Composed,
     DensityPair,
     DiscreteGaussianPair,
     DiscreteLaplacePair,
     FinitePair,
+    GaussianGroup,
     GaussianPair,
     LaplacePair,
     Pair,
@@ -49,6 +51,10 @@ FAMILIES: dict[str, Callable[[Enclosure], Pair]] = {
     "discrete gaussian": lambda steps: DiscreteGaussianPair(Fraction(2), steps),
     "two": lambda shift: Composed((LaplacePair(shift), RandomisedResponsePair(shift))),
     "repeated": lambda shift: Repeated(LaplacePair(shift), 3),
+}
+GROUPS: dict[str, Callable[[Enclosure], Pair]] = {
+    "group": lambda shift: GaussianGroup(shift, HALF, 3, False),
+    "replaced group": lambda shift: GaussianGroup(shift, HALF, 3, True),
 }
 RATES: dict[str, Callable[[Enclosure], Pair]] = {
     "of laplace": lambda rate: Sampled(LaplacePair(ONE), rate),
@@ -162,6 +168,20 @@ def test_a_pair_of_equal_laws_loses_nothing(family: Callable[[Enclosure], Pair],
     nothing = family(Enclosure.of(0))
     for name, value in values(nothing, direction, Enclosure.of(0), Fraction(5, 2)).items():
         assert value.upper <= Fraction(1, 2**1000), name
+
+
+@pytest.mark.parametrize("family", [*FAMILIES.values(), *GROUPS.values()], ids=[*FAMILIES, *GROUPS])
+@directions
+def test_a_law_in_cells_is_of_the_direction_that_is_asked_for(
+    family: Callable[[Enclosure], Pair], direction: Direction
+) -> None:
+    """Sampling mixes the second law into the first: one turned by hand, and called REMOVE, was mixed wrongly."""
+    cells = family(ONE).loss_cells
+    laws = () if cells is None else (cells(direction).above, cells(direction).below)
+    for law in laws:
+        match law:
+            case Law():
+                assert law.direction is direction
 
 
 @rates

@@ -19,6 +19,7 @@ from certdp.accounting.loss_distribution.families import normal_cells
 from certdp.accounting.loss_distribution.mean_ratios import MOST_TERMS, mean_above, mean_below
 from certdp.accounting.pairs import (
     FinitePair,
+    GaussianGroup,
     GaussianPair,
     LaplacePair,
     Pair,
@@ -383,3 +384,22 @@ def test_the_number_of_ways_is_not_needed_for_equal_outputs() -> None:
             found = delta_at(pair, of(epsilon), direction)
             assert found.lower_float - 1e-12 <= truth <= found.upper_float + 1e-12
             assert found.upper_float - found.lower_float < 2e-3 * loss
+
+
+@pytest.mark.parametrize(("rate", "shift", "deltas"), [("1/4", 2, ("0.118", "0.0664")), ("1/2", 4, ("0.45", "0.467"))])
+def test_an_allocation_of_sampled_records_is_no_less_than_its_integral(
+    rate: str, shift: int, deltas: tuple[str, ...]
+) -> None:
+    """Its least loss is finite and its greatest is not: 0.118 was stated where 0.11895 is true."""
+    pair = RandomAllocation(GaussianGroup(Enclosure.of(shift), Enclosure.of(rate), 1, False), 2)
+    q = float(Fraction(rate))
+    z = np.linspace(-9, 16, 2001)
+    weights = np.exp(-z * z / 2) / np.sqrt(2 * np.pi) * (z[1] - z[0])
+    ratios = 1 - q + q * np.exp(shift * z - shift * shift / 2)
+    means = (ratios[:, np.newaxis] + ratios) / 2
+    both = weights[:, np.newaxis] * weights
+    for delta in deltas:
+        found = pair.smallest_epsilon(Enclosure.of(delta), Direction.REMOVE)
+        assert found is not None
+        true = float((both * np.maximum(means - np.exp(found.upper_float), 0)).sum())
+        assert true <= float(delta) * (1 + 1e-6)
