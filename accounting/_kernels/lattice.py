@@ -141,7 +141,7 @@ def gaussian_cells(
         d = max((shift + EDGE if last else x[k]) - start, 0.0)
         width = 0.0 if first or last else shift * d
         scale = -1.0 if first or last else 1.0 / expm1(-width)
-        pl = ql = pr = qr = done = 0.0
+        pl = ql = pr = qr = done = panels = 0.0
         pl_off = ql_off = pr_off = qr_off = 0.0
         while done < d:
             here = start + done
@@ -180,9 +180,9 @@ def gaussian_cells(
             pl, pr, ql, qr = pl + pl_here, pr + pr_here, ql + ql_here, qr + qr_here
             pl_off, pr_off = pl_off + p_units * pl_here, pr_off + p_units * pr_here
             ql_off, qr_off = ql_off + q_units * ql_here, qr_off + q_units * qr_here
-            done = after
+            done, panels = after, panels + 1.0
         p_left[k], q_left[k], p_right[k], q_right[k] = pl, ql, pr, qr
-        units[k] = max(
+        units[k] = panels + max(  # each sum of positive terms rounds once a panel
             max(pl_off / pl if pl > 0.0 else 0.0, pr_off / pr if pr > 0.0 else 0.0),
             max(ql_off / ql if ql > 0.0 else 0.0, qr_off / qr if qr > 0.0 else 0.0),
         )
@@ -245,7 +245,7 @@ def deposit(
             rest = 1.0 if loss == math.inf else -expm1(top)
             left[last] += mass * share
             right[last] += mass * rest
-            units[last] = max(units[last], mass_units[i] + 30.0)
+            units[last] = max(units[last], mass_units[i] + 30.0 - (0.0 if loss == math.inf else top))
             continue
         if loss == -math.inf or fma(float(first), spacing, -loss) > 0.0:
             if up:

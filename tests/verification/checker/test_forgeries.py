@@ -1166,6 +1166,14 @@ def same_options(genuine: Body, altered: Body) -> bool:
     )
 
 
+def same_in_binary64(genuine: Body, altered: Body) -> bool:
+    """Of the sampler that draws with the nearest binary64 number."""
+    two = [[part["sampler"] for part in body["parts"]] for body in (genuine, altered)]
+    drawn = [[float(Fraction(sampler["options"]["rate"])) for sampler in samplers] for samplers in two]
+    rounded = all(sampler["name"] == "truncated-poisson" for sampler in two[0])
+    return bool(rounded and genuine["claim"] == altered["claim"] and drawn[0] == drawn[1])
+
+
 OF_ITSELF = {"gradient norms", "parameters", "profile assumed"}
 PLUGIN = r"(parts\.\d+\.)?(mechanism|sampler)"
 HARMLESS = (
@@ -1233,6 +1241,19 @@ HARMLESS = (
         r"(mechanism|sampler)\.options(\..*)?",
         "options on which loss and rate do not depend, stated in the assumptions as they are, or left out",
         lambda genuine, altered: genuine["inputs"] == altered["inputs"] and same_options(genuine, altered),
+    ),
+    Harmless(
+        r"parts\.\d+\.mechanism\.options\.threshold",
+        "another threshold, on which no loss depends, stated in the assumptions as it is",
+        lambda genuine, altered: (
+            genuine["claim"] == altered["claim"]
+            and all(part["mechanism"]["name"] == "above-threshold" for part in altered["parts"])
+        ),
+    ),
+    Harmless(
+        r"parts\.\d+\.sampler\.options\.rate",
+        "a rate of the same binary64 number, which is the one drawn with",
+        same_in_binary64,
     ),
     Harmless(
         r"claim\.domain",
