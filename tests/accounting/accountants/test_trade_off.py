@@ -10,6 +10,7 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
+from attrs import evolve
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -186,6 +187,44 @@ def test_places_are_those_of_both_directions() -> None:
             assert place.lower == 1 - place.factor
 
 
+def test_each_place_of_one_direction_is_of_that_law() -> None:
+    """Below 1 it is the opposite law that is asked."""
+    pair = FinitePair((Fraction(1, 4), Fraction(3, 4)), (Fraction(2, 3), Fraction(1, 3)))
+    law = pair.delta
+    assert law is not None
+    curve = trade_off(
+        lambda epsilon: law(epsilon, Direction.REMOVE), 1.0, lambda epsilon: law(epsilon, Direction.ADD), places=5
+    )
+    (least, *others) = curve.places
+    assert least == Place(Fraction(0), Fraction(1), Fraction(1))
+    factors = [place.factor for place in others]
+    assert factors == sorted(1 / factor for factor in factors)
+    for place in others:
+        masses = zip(pair.present, pair.absent, strict=True)
+        true = sum((max(p - place.factor * q, Fraction(0)) for p, q in masses), Fraction(0))
+        assert place.lower <= true <= place.upper
+        assert place.upper - place.lower < Fraction(1, 10**9)
+
+
+@pytest.mark.parametrize("alpha", ["0", "0.01", "0.3", "1"])
+def test_the_sharpest_place_proves_the_most(alpha: str) -> None:
+    law = GaussianPair(Enclosure.of(1)).delta
+    assert law is not None
+    curve = trade_off(lambda epsilon: law(epsilon, Direction.REMOVE).hull(0), 3.0)
+    level = Fraction(alpha)
+    proven = [1 - place.upper - level * place.factor for place in curve.places]
+    sharpest = curve.sharpest(alpha)
+    assert 1 - sharpest.upper - level * sharpest.factor == max(proven)
+    with pytest.raises(InvalidValue, match="alpha"):
+        curve.sharpest("1.5")
+
+
+def test_a_curve_says_where_it_is_no_guarantee() -> None:
+    curve = trade_off(lambda epsilon: epsilon * 0, 0.0, places=3)
+    assert "ex post" not in str(curve)
+    assert str(evolve(curve, ex_post=True)).endswith("; read ex post: no guarantee")
+
+
 def test_a_law_of_no_loss_needs_no_farthest_loss() -> None:
     curve = trade_off(lambda epsilon: epsilon * 0, 0.0, places=3)
     assert [float(place.factor) for place in curve.places[-3:]] == pytest.approx([math.exp(0.5), math.e, 2 * math.e])
@@ -310,7 +349,7 @@ def test_the_lower_end_of_a_true_positive_rate_is_reached(
         return found.bounds.enclosure
 
     reached = reached_curves(laws for pair in pairs if (laws := LOSS_DISTRIBUTION.by_direction(pair)) is not None)
-    found = true_positive_rate(curve_of(law), reached, alpha)
+    found = true_positive_rate(curve_of(law), reached, str(alpha))
     truth = 1 - min(
         most_powerful(*laws, alpha)
         for pair in pairs
@@ -318,6 +357,15 @@ def test_the_lower_end_of_a_true_positive_rate_is_reached(
     )
     assert found.lower <= truth <= found.upper
     assert truth - found.lower <= truth * Fraction(1, 2**16) or alpha == 0
+
+
+@pytest.mark.parametrize("alpha", ["1/1000", "1/4", "9/10"])
+def test_true_positive_rates_of_normal_laws(alpha: str) -> None:
+    both = LOSS_DISTRIBUTION.by_direction(GaussianPair(Enclosure.of(1)))
+    assert both is not None
+    found = true_positive_rate(curve_of(both[Direction.REMOVE]), reached_curves([both]), alpha)
+    truth = NORMAL.cdf(NORMAL.inv_cdf(float(Fraction(alpha))) + 1)
+    assert (found.lower_float, found.upper_float) == pytest.approx((truth, truth), rel=1e-5)
 
 
 def test_the_curve_of_both_directions_is_reached_by_no_test() -> None:
