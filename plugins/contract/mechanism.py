@@ -175,7 +175,7 @@ class Mechanism(Protocol):
     A mechanism whose loss supposes that every record is drawn with the same probability also has the property
     `needs_constant_rate`, which is then True; a mechanism without that property needs nothing of the kind. One that
     adds noise to the sum of the weighted records has `sums_records`, which is then True: lower ends for replaced and
-    zeroed-out records and for users with several rest on it, as opposite records move the release in opposite directions.
+    zeroed-out records and for users with several rest on it, as opposite records move the release opposite ways.
 
     Attributes:
         about: identity and standing.
