@@ -39,7 +39,7 @@ _FINE = 1 / 128  # spacing over the scatter of log A
 _LAST = 1 / 4  # the last lattice costs no more where it is finer
 _RARELY, _COMMON = 2.0**-16, 1e-3
 _UNRESOLVED = 4.0  # cells that an atom, spread over lattice points, may fill
-_MOST_ERROR, _MOST_EXTRA, _MOST_MASS, _MOST_POINTS = 1e-4, 1e-3, 1.01, 1 << 24
+_MOST_ERROR, _MOST_EXTRA, _MOST_MASS, _MOST_POINTS = 1e-4, 1e-3, 1.01, 1 << 27
 
 
 @final
