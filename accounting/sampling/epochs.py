@@ -67,14 +67,12 @@ class Epoch(ABC):
         """
 
     @abstractmethod
-    def reached(self, base: Pair, relation: Change, *, sums: bool) -> tuple[Pair, ...]:
-        """Pairs that some two data sets reach; none where none is known.
+    def reached(self, base: Pair, relation: Change) -> tuple[Pair, ...]:
+        """Pairs that two data sets reach, where sums are released whose records reach the base in any direction."""
 
-        Args:
-            base: the pair of one release, which some record reaches among any others.
-            relation: one of `relations`.
-            sums: whether records are added up, so that one has others that are opposite to it.
-        """
+    def reached_by_any(self, relation: Change) -> bool:
+        """Whether those of `reached` are so wherever some record reaches the base among any others, in sums or not."""
+        return relation == self.relations[0]
 
     def require_size(self, size: int) -> None:
         """Refuse a number of records for which the scheme is not declared.
@@ -132,10 +130,8 @@ class Allocation(Epoch):
         """The mean of T independent likelihood ratios, or k such means (`docs/soundness_allocation.md`)."""
         return allocated(base, self.batches, self.participations) if relation in self.relations else None
 
-    def reached(self, base: Pair, relation: Change, *, sums: bool) -> tuple[Pair, ...]:
+    def reached(self, base: Pair, relation: Change) -> tuple[Pair, ...]:
         """Return the pair of an allocation of a base that is reached; in between what the sum of all releases tells."""
-        if relation != ADD_REMOVE and not sums:
-            return ()
         if self.participations in (1, self.batches):
             return (allocated(base, self.batches, self.participations),)
         match base:
@@ -206,13 +202,11 @@ class ShuffledBatches(Epoch):
             return None
         return two_records(base) if relation == REPLACE else base
 
-    def reached(self, base: Pair, relation: Change, *, sums: bool) -> tuple[Pair, ...]:
-        """The pairs of a record among others that add nothing, and of sums among opposite ones by their largest batch.
+    def reached(self, base: Pair, relation: Change) -> tuple[Pair, ...]:
+        """The pairs of a record among others that add nothing, and among opposite ones by the largest sum of a batch.
 
         Replaced by an opposite one among such, it is twice as far away: one of T batches is moved.
         """
-        if relation == REPLACE and not sums:
-            return ()
         if self.number_of_batches == 1:
             found = self.pair(base, relation)
             return () if found is None else (found,)
@@ -220,9 +214,12 @@ class ShuffledBatches(Epoch):
             case GaussianPair(shift) if relation == REPLACE:
                 return (allocated(GaussianPair(shift * 2), self.number_of_batches),)
             case GaussianPair(shift):
-                among_silent = allocated(base, self.number_of_batches)
-                return (among_silent, largest_of_batches(shift, self.number_of_batches)) if sums else (among_silent,)
+                return allocated(base, self.number_of_batches), largest_of_batches(shift, self.number_of_batches)
         return ()
+
+    def reached_by_any(self, relation: Change) -> bool:
+        """Return False: some of them suppose opposite records, which sums alone are known to have."""
+        return False
 
     def require_size(self, size: int) -> None:
         """Refuse another number of records than n."""

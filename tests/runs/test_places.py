@@ -37,6 +37,8 @@ from certdp.sampling import NormStrata, Shuffled, ShuffledBatches, Strata, Strat
 
 P = Public
 GAUSSIAN = GaussianSum(noise_multiplier=P(1))
+NOISY, WIDE = GaussianSum(scale=P(2)), NormBall(norm=Norm.L2, radius=P(2))
+STEPS = NormStrata(bounds=P("1"), rates=P("1,1"))
 QUARTER = Fraction(1, 4)
 Batch: TypeAlias = tuple[int, ...]
 Law: TypeAlias = Mapping[Any, Fraction]
@@ -191,7 +193,7 @@ BALL = NormBall(norm=Norm.L2, radius=P(1))
             ["a"] * 3,
             "without weights",
         ),
-        (StratifiedRun(mechanism=GAUSSIAN, sampler=NormStrata(bounds=P("1"), rates=P("1,1"))), 3, None, "by label"),
+        (StratifiedRun(mechanism=NOISY, sampler=STEPS, domain=WIDE), 3, None, "by label"),
         (GAUSSIAN, 3, None, "SampledRun"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

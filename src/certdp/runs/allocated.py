@@ -133,7 +133,9 @@ class AllocatedRun(RunPart[Record]):
         return self._whole(found)
 
     def _reached(self, one: Pair) -> tuple[Pair, ...]:
-        return self.sampler.epoch.reached(one, self.relation, sums=self.one.sums_gaussians)
+        epoch = self.sampler.epoch
+        known = self.one.sums_gaussians or epoch.reached_by_any(self.relation)
+        return epoch.reached(one, self.relation) if known else ()
 
     def _whole(self, one: Pair) -> Pair:
         found = self.sampler.epoch.pair(one, self.relation)

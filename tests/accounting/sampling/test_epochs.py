@@ -25,7 +25,7 @@ def test_an_allocation_is_about_records_that_come_go_or_are_zeroed_out() -> None
     assert scheme.relations == (ADD_REMOVE, ZERO_OUT)
     assert scheme.pair(BASE, ADD_REMOVE) == scheme.pair(BASE, ZERO_OUT) == RandomAllocation(BASE, 5)
     assert scheme.pair(BASE, REPLACE) is None
-    assert scheme.reached(BASE, ADD_REMOVE, sums=True) == (RandomAllocation(BASE, 5),)
+    assert scheme.reached(BASE, ADD_REMOVE) == (RandomAllocation(BASE, 5),)
     assert "5 batches" in scheme.way
     assert not scheme.assumptions
     assert (Allocation(1).batches, Allocation(2**20).batches) == (1, 2**20)
@@ -41,8 +41,8 @@ def test_several_batches_of_an_epoch_are_blocks_of_which_one_is_entered() -> Non
     assert "3 of 11 batches" in scheme.way
     assert (scheme.number_of_batches, scheme.number_of_participations) == (11, 3)
     sums = GaussianPair(Enclosure.of(3) / Enclosure.of(11).sqrt())
-    assert scheme.reached(BASE, ADD_REMOVE, sums=True) == (sums,)
-    assert scheme.reached(LaplacePair(ONE), ADD_REMOVE, sums=True) == ()
+    assert scheme.reached(BASE, ADD_REMOVE) == (sums,)
+    assert scheme.reached(LaplacePair(ONE), ADD_REMOVE) == ()
     assert Allocation(5, 1) == Allocation(5)
     assert ShuffledBatches(batch_size=1, data_size=3).number_of_participations == 1
 
@@ -51,7 +51,7 @@ def test_several_batches_of_an_epoch_are_blocks_of_which_one_is_entered() -> Non
 def test_all_batches_of_an_epoch_are_as_many_releases(base: GaussianPair | LaplacePair) -> None:
     scheme = Allocation(4, 4)
     assert scheme.pair(base, ADD_REMOVE) == base.repeated(4)
-    assert scheme.reached(base, ADD_REMOVE, sums=True) == (base.repeated(4),)
+    assert scheme.reached(base, ADD_REMOVE) == (base.repeated(4),)
 
 
 @pytest.mark.parametrize("participations", [0, 4, -1, 2.5, True])
@@ -75,23 +75,21 @@ def test_shuffled_batches_are_not_amplified_from_above() -> None:
 
 def test_shuffled_batches_are_reached_by_real_data() -> None:
     scheme = ShuffledBatches(batch_size=4, data_size=20)
-    assert scheme.reached(BASE, REPLACE, sums=True) == (RandomAllocation(GaussianPair(ONE * 2), 5),)
-    silent, opposite = scheme.reached(BASE, ZERO_OUT, sums=True)
+    assert scheme.reached(BASE, REPLACE) == (RandomAllocation(GaussianPair(ONE * 2), 5),)
+    silent, opposite = scheme.reached(BASE, ZERO_OUT)
     assert silent == RandomAllocation(BASE, 5)
     assert isinstance(opposite, FinitePair)
-    assert scheme.reached(LaplacePair(ONE), ZERO_OUT, sums=True) == ()
+    assert scheme.reached(LaplacePair(ONE), ZERO_OUT) == ()
     whole = ShuffledBatches(batch_size=4, data_size=4)
-    assert whole.reached(BASE, ZERO_OUT, sums=True) == (BASE,)
-    assert whole.reached(BASE, ADD_REMOVE, sums=True) == ()
+    assert whole.reached(BASE, ZERO_OUT) == (BASE,)
+    assert whole.reached(BASE, ADD_REMOVE) == ()
 
 
 def test_no_record_is_opposite_to_another_but_in_sums() -> None:
     """A count of shuffled records had a lower end that only opposite ones reach, above its true loss."""
     shuffled, allocated = ShuffledBatches(batch_size=4, data_size=20), Allocation(5)
-    assert shuffled.reached(BASE, ZERO_OUT, sums=False) == (RandomAllocation(BASE, 5),)
-    assert shuffled.reached(BASE, REPLACE, sums=False) == ()
-    assert allocated.reached(BASE, ADD_REMOVE, sums=False) == (RandomAllocation(BASE, 5),)
-    assert allocated.reached(BASE, ZERO_OUT, sums=False) == ()
+    assert [shuffled.reached_by_any(relation) for relation in shuffled.relations] == [False, False]
+    assert [allocated.reached_by_any(relation) for relation in allocated.relations] == [True, False]
 
 
 @pytest.mark.parametrize(("batch", "size"), [(3, 10), (11, 10), (0, 10), (1, 2**20 + 1), (1, 0)])
