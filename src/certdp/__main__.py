@@ -22,14 +22,14 @@ def main() -> None:
     atexit.register(gc.freeze)  # nothing is looked for in what ends anyway
     gc.set_threshold(50_000, 20, 50)  # modules stay: looking through them again and again is a tenth of a command
 
-    from .commands.app import app
-
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # ψ on a terminal that does not know it
     try:
+        from .commands.app import app
+
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="backslashreplace")  # ψ on a terminal that does not know it
         app()
-    except Exception:
+    except Exception:  # whatever it is, Python would end with 1, which is a verdict
         import traceback
 
         traceback.print_exc()

@@ -5,22 +5,33 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 from certdp.__main__ import UNFORESEEN
 from certdp.commands.output import BAD_INPUT, FAILED
 
-BROKEN = """
+COMMAND = """
 import certdp.commands.app as commands
 def app():
     assert False, "not foreseen"
 commands.app = app
+"""
+INSTALLATION = """
+import sys
+sys.modules["certdp.commands.app"] = None
+"""
+RUN = """
 from certdp.__main__ import main
 main()
 """
 
 
-def test_what_nobody_foresaw_is_no_verdict() -> None:
+@pytest.mark.parametrize(
+    ("broken", "told"), [(COMMAND, "not foreseen"), (INSTALLATION, "certdp.commands.app")], ids=["command", "import"]
+)
+def test_what_nobody_foresaw_is_no_verdict(broken: str, told: str) -> None:
     """An assertion that failed ended `verify-peer` with the exit code of a claim that is refuted."""
-    ended = subprocess.run([sys.executable, "-c", BROKEN], capture_output=True, text=True, check=False)
+    ended = subprocess.run([sys.executable, "-c", broken + RUN], capture_output=True, text=True, check=False)
     assert ended.returncode == UNFORESEEN
-    assert "not foreseen" in ended.stderr
+    assert told in ended.stderr
     assert UNFORESEEN not in {0, FAILED, BAD_INPUT, 3}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from attrs import evolve
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidValue
 from certdp.accounting.loss_distribution import mean_ratios
-from certdp.accounting.loss_distribution.cells import NOTHING, Law
+from certdp.accounting.loss_distribution.cells import NOTHING, Atoms, Cells, Law
 from certdp.accounting.loss_distribution.families import gaussian_group_cells, laplace_cells, normal_cells
 from certdp.accounting.loss_distribution.mean_ratios import Above, _table, mean_above, mean_below
 from certdp.accounting.relations import Direction
@@ -29,17 +30,15 @@ def test_a_number_beside_a_lattice_point_has_it_inside_its_cell(towards: float, 
     assert np.all((table.shares > 0) & (table.shares < 1))
 
 
-def above(cells: object) -> Law:
-    law = getattr(cells, "above", None)
-    assert isinstance(law, Law)
-    return law
+def above(cells: Cells) -> Law:
+    assert isinstance(cells.above, Law)
+    return cells.above
 
 
 @pytest.mark.parametrize("terms", [1, 2, 7, 100])
 @pytest.mark.parametrize("cells", [normal_cells, laplace_cells])
-def test_no_mass_of_a_law_above_is_lost(cells: object, terms: int) -> None:
-    law = above(cells(ONE, Direction.REMOVE))  # type: ignore[operator]
-    found = mean_above(law, terms)
+def test_no_mass_of_a_law_above_is_lost(cells: Callable[[Enclosure, Direction], Cells], terms: int) -> None:
+    found = mean_above(above(cells(ONE, Direction.REMOVE)), terms)
     assert math.fsum(found.present) >= 1
     assert math.fsum(found.absent) >= 1
 
@@ -48,8 +47,8 @@ def test_a_law_above_that_lost_mass_is_none(monkeypatch: pytest.MonkeyPatch) -> 
     """The least loss was taken to be the greatest with another sign: that cell's part of the mean was dropped."""
     first = mean_ratios._first_above
 
-    def lacking(law: Law, grid: object) -> Above:
-        found = first(law, grid)  # type: ignore[arg-type]
+    def lacking(law: Law, grid: mean_ratios._Grid) -> Above:
+        found = first(law, grid)
         return evolve(found, masses=found.masses * (1 - 1e-3))
 
     monkeypatch.setattr(mean_ratios, "_first_above", lacking)
@@ -58,10 +57,10 @@ def test_a_law_above_that_lost_mass_is_none(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.parametrize("mean", [mean_above, mean_below])
-def test_losses_that_are_not_known_to_the_last_digits_are_refused(mean: object) -> None:
+def test_losses_that_are_not_known_to_the_last_digits_are_refused(mean: Callable[[Law, int], Atoms]) -> None:
     law = above(gaussian_group_cells(ONE, ONE / 2, 1, Direction.REMOVE, mirrored=False))
     with pytest.raises(InvalidValue, match="last digits"):
-        mean(law, 2)  # type: ignore[operator]
+        mean(law, 2)
 
 
 def test_more_points_than_memory_holds_are_refused() -> None:
