@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import TypeAlias, final
 
 import numpy as np
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from .._kernels import loss_transforms as kernels
 from ..enclosures import Enclosure
@@ -29,6 +29,7 @@ from .transforms import KnownTransform, Line, Logarithms, SampledGaussianTransfo
 _MOST_LEFT = 3e-4  # of log M(c), where the values on its line are asked for
 _LARGEST_PHASE, _MOST_HIDDEN = 2.0, 0.1
 _KEPT = 0.97
+_MOST_TILT = 1e4  # of what is looked at
 
 _Tails: TypeAlias = tuple[tuple[float, Transform], ...]
 
@@ -45,7 +46,13 @@ class InterpolatedTransform(KnownTransform):
 
     steps: InterpolatedSteps
     direction: Direction
-    _kept: dict[float, tuple[_Hidden, _Tails]] = field(factory=dict, init=False, repr=False)
+    _known_at: dict[float, tuple[_Hidden, _Tails]] = field(factory=dict, alias="known_at", repr=False)
+
+    @cached_property
+    def ends(self) -> tuple[Transform, Transform]:
+        """The transforms at binary64 numbers below and above the shifts of the steps that are kept."""
+        below = self.steps.below
+        return (self, self) if below is self.steps else (evolve(self, steps=below, known_at=self._known_at), self)
 
     @property
     def releases(self) -> int:
@@ -53,19 +60,26 @@ class InterpolatedTransform(KnownTransform):
         return self.steps.count
 
     @property
+    def kinds(self) -> int:
+        """How many single transforms it takes beside the interpolated ones: those of the steps that are kept."""
+        return 1 if self.steps.kept is None else self.steps.kept.times.size
+
+    @property
     def largest(self) -> None:
         """The largest loss: None, because it is not asked for."""
         return None
 
     def estimate(self, c: float) -> tuple[float, float, float]:
-        """Estimate log M(c) and its first two derivatives by the nodes."""
+        """Estimate log M(c) and its first two derivatives by the nodes, and by few of the steps that are kept."""
         sign = 1.0 if self.direction is Direction.REMOVE else -1.0
-        each = [kernels.estimate(rate, shift, sign, c) for _, rate, shift in self.steps.nodes]
-        moment, slope, variance = (np.array([weight for weight, *_ in self.steps.nodes]) @ np.array(each)).tolist()
+        each = [kernels.estimate(rate, shift, sign, c) for _, rate, shift in self.steps.about]
+        moment, slope, variance = (np.array([weight for weight, *_ in self.steps.about]) @ np.array(each)).tolist()
         return moment, slope, variance
 
     def on(self, c: float, *, reach: float, steps: int) -> Line | None:
         """The line; None where nothing is known of what interpolation hides."""
+        if not c <= _MOST_TILT:
+            return None
         hidden, tails = self._known(c)
         if not hidden.left < (_MOST_LEFT if reach else 1.0):
             return None
@@ -75,9 +89,9 @@ class InterpolatedTransform(KnownTransform):
 
     def _known(self, c: float) -> tuple[_Hidden, _Tails]:
         """What interpolation hides, and transforms that bound tails, with their factors (step 7)."""
-        if c not in self._kept:
-            self._kept[c] = self._hidden_and_tails(c)
-        return self._kept[c]
+        if c not in self._known_at:
+            self._known_at[c] = self._hidden_and_tails(c)
+        return self._known_at[c]
 
     def _hidden_and_tails(self, c: float) -> tuple[_Hidden, _Tails]:
         order = c + 1.0 if self.direction is Direction.REMOVE else -c
@@ -89,6 +103,15 @@ class InterpolatedTransform(KnownTransform):
     def nodes(self) -> tuple[tuple[float, Transform], ...]:
         """The nodes with their weights."""
         return tuple((weight, self._one(rate, shift)) for weight, rate, shift in self.steps.nodes)
+
+    @cached_property
+    def singles(self) -> tuple[tuple[int, Transform], ...]:
+        """The steps that are kept, and how many there are of each."""
+        kept = self.steps.kept
+        if kept is None:
+            return ()
+        columns = (column.tolist() for column in (kept.times, kept.rates, kept.high_shifts))
+        return tuple((times, self._one(rate, shift)) for times, rate, shift in zip(*columns, strict=True))
 
     def _one(self, rate: float, shift: float) -> Transform:
         known = Enclosure.of(rate, precision=53), Enclosure.of(shift, precision=53)
@@ -135,6 +158,22 @@ class _InterpolatedLine(Line):
             found.append((weight, line))
         return tuple(found)
 
+    @cached_property
+    def singles(self) -> tuple[tuple[int, Line], ...] | None:
+        """The lines of steps that are kept, and how often each counts; None where one has none."""
+        found = []
+        for times, one in self.transform.singles:
+            line = one.on(self.tilt, reach=self.reach, steps=self.steps)
+            if line is None:
+                return None
+            found.append((times, line))
+        return tuple(found)
+
+    @cached_property
+    def weighted(self) -> tuple[tuple[float, Line], ...] | None:
+        """All lines whose values add up, with their weights; None where one of them is not known."""
+        return None if self.parts is None or self.singles is None else (*self.parts, *self.singles)
+
     @property
     def log_moment(self) -> Enclosure | None:
         return self._moment
@@ -146,21 +185,22 @@ class _InterpolatedLine(Line):
     @cached_property
     def _moment(self) -> Enclosure | None:
         found = Enclosure.of(0)
-        for weight, line in self.parts or ():
+        for weight, line in self.weighted or ():
             moment = line.log_moment
             if moment is None:
                 return None
             found = found + moment * exact(weight)
         radius = exact(self.hidden.left)
-        return None if self.parts is None else (found + Enclosure.between(-radius, radius)).maximum(0)
+        return None if self.weighted is None else (found + Enclosure.between(-radius, radius)).maximum(0)
 
     @cached_property
     def _middle(self) -> Fraction:
-        return sum((exact(weight) * line.centre for weight, line in self.parts or ()), Fraction(0))
+        return sum((exact(weight) * line.centre for weight, line in self.weighted or ()), Fraction(0))
 
     @property
     def nodes(self) -> int:
-        return sum(line.nodes for _, line in self.tails)  # of a value far out, as most are
+        far = sum(line.nodes for _, line in self.tails)  # of a value far out, as most are
+        return far + len(self.transform.singles) * far // len(self.tails)
 
     def add(self, times: int, to: Logarithms) -> None:
         """Add the weighted logarithms of the nodes, and what interpolation hides on the line and at c (step 6).
@@ -169,16 +209,17 @@ class _InterpolatedLine(Line):
         """
         y: Floats = np.asarray(to.step * np.arange(1, to.count + 1), dtype=np.float64)
         hidden = self.hidden.at(y) + self.hidden.left
-        near = 0 if self.parts is None else int(np.searchsorted(hidden >= _MOST_HIDDEN, True))
+        near = 0 if self.weighted is None else int(np.searchsorted(hidden >= _MOST_HIDDEN, True))
         hidden = hidden[:near]
         size, phase = np.zeros(near), np.zeros(near)
-        for weight, line in self.parts or ():
+        for weight, line in self.weighted or ():
             own = Logarithms(to.step, near)
             line.add(1, own)
             size += weight * own.size
             phase += weight * own.phase
             hidden += abs(weight) * own.error
-            hidden += 4 * UNIT * (abs(weight) * (np.abs(own.size) + np.abs(own.phase)) + np.abs(size) + np.abs(phase))
+            turned = np.where(np.isfinite(phase), abs(weight) * np.abs(own.phase) + np.abs(phase), 0.0)
+            hidden += 4 * UNIT * (abs(weight) * np.abs(own.size) + np.abs(size) + turned)
         far = Logarithms(to.step, to.count)
         for factor, line in self.tails if near < to.count else ():
             own = Logarithms(to.step, to.count)
@@ -191,7 +232,8 @@ class _InterpolatedLine(Line):
         to.phase[near:] = math.inf
         to.error += times * (hidden * ROOM + 4 * UNIT * np.abs(size))
         to.error += 4 * UNIT * np.abs(to.size)
-        to.error[:near] += 4 * UNIT * (np.abs(to.phase[:near]) + times * np.abs(phase))
+        turned = np.abs(to.phase[:near]) + times * np.abs(phase)
+        to.error[:near] += 4 * UNIT * np.where(np.isfinite(turned), turned, 0.0)
         to.phase[~np.isfinite(to.phase)] = math.inf
 
     def estimate(self, y: float) -> float:

@@ -52,6 +52,7 @@ _LARGEST_LEVEL, _LARGEST_EXPONENT = 10**15, 5e4
 _LARGEST_LOGARITHM = 200.0
 _STEP_DIGITS = 24
 _FEW = 16
+_MANY_KINDS = 64  # from which on values take long
 _FEWEST = 32  # releases, from which on lines are short
 _POOR = 2.0**-13  # relative width of δ
 _NOWHERE = math.nan, math.nan
@@ -487,6 +488,7 @@ class Contour:
         c, level = self.c, self._level
         root, gap, found = start, math.nan, exact(start)
         known: Fraction | None = None
+        low, high = -math.inf, math.inf
         for _ in range(_MOST_ROOTS):
             total, hidden, slope = self._sum(found)
             if not total > 2 * hidden:
@@ -500,11 +502,14 @@ class Contour:
             if not falling > 0:
                 return _NOWHERE
             move = error / falling
+            low, high = (max(low, float(found)), high) if error > 0 else (low, min(high, float(found)))
             root = max(float(found) + move, 0.0)
             relative = hidden / total + float(self.cut) / total + 2.0**-52 * abs(c * root) + 2.0**-44
             gap = 1.5 * relative / falling + 2.0**-51 * root
             if abs(move) <= gap or root == float(found):
                 break
+            if -math.inf < low < high < math.inf and not low < root < high:
+                root = (low + high) / 2  # far out the slope is that of what hides δ
             found = exact(root)
         return root, gap
 
@@ -534,7 +539,8 @@ def _nearer(parts: Known, point: _Saddle | None, level: float | None = None) -> 
     nearer = (_estimate(parts, share * point.c) for share in _NEARER)
     others = ((here, max(here.epsilon, 0.0) if level is None else level) for here in nearer if here is not None)
     few = sum(count * transform.releases for transform, count in parts) <= _FEWEST
-    if few and _period(parts, *saddle).extended and _is_long(parts, *saddle):
+    many = any(transform.kinds >= _MANY_KINDS for transform, _ in parts)
+    if (few or many) and _period(parts, *saddle).extended and _is_long(parts, *saddle):
         yield from sorted((saddle, *others), key=lambda pair: _period(parts, *pair).length)
     else:
         yield saddle
@@ -690,7 +696,7 @@ def _lines(parts: Parts, point: _Saddle, step: float, need: Callable[[float], fl
         reach = count * step
         each = _on(parts, point.c, reach)
         # a lattice, which would be next, takes longer for many parts, too
-        most_work = _MOST_WORK * min(len(parts), _MOST_SHARES)
+        most_work = _MOST_WORK * min(sum(transform.kinds for transform, _ in parts), _MOST_SHARES)
         if each is None or count > _MOST_VALUES or count * sum(line.nodes for line, _ in each) > most_work:
             break
         wanted = need(reach)

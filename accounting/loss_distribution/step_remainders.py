@@ -94,8 +94,8 @@ class Remainder:
             total = region.count * (missed + lebesgue(rates) * lebesgue(squares) * rounded) * ROOM
         return np.where(known & np.isfinite(total), total, math.inf)
 
-    def enough(self, y: Floats, wanted: float) -> tuple[int | None, int | None]:
-        """How many nodes in rate and in square bring the bound for each step below a number; None: too many."""
+    def enough(self, y: Floats, wanted: Floats) -> tuple[int | None, int | None]:
+        """How many nodes in rate and in square bring the bound for each step below a number each; None: too many."""
         with np.errstate(over="ignore", invalid="ignore"):
             moved, by_rate, by_square = self._coefficients(y, MOST_RATES, MOST_SQUARES)
             if not np.all(moved < _LARGEST_MOVE):

@@ -257,6 +257,11 @@ class Transform(ABC):
         return 1
 
     @property
+    def kinds(self) -> int:
+        """How many different releases it has lines of, one for one."""
+        return 1
+
+    @property
     @abstractmethod
     def ends(self) -> tuple[Transform, Transform]:
         """Transforms of a pair that this one dominates and of one that dominates it, for known parameters.

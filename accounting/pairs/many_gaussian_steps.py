@@ -12,7 +12,7 @@ from attrs import field, frozen
 from ..enclosures import Enclosure
 from ..exact import Floats
 from ..loss_distribution.interpolated_steps import InterpolatedTransform
-from ..loss_distribution.inversion import delta_by_transforms, epsilon_by_transforms
+from ..loss_distribution.inversion import delta_by_transforms, epsilon_by_transforms, is_enough
 from ..loss_distribution.profile import KeptContours, Nearness
 from ..loss_distribution.step_boxes import InterpolatedSteps
 from ..relations import Direction
@@ -38,17 +38,25 @@ class ManyGaussianSteps(Pair):
 
     @classmethod
     def between(
-        cls, rates: Floats, shifts: Floats, *, nodes: int, above: Callable[[], Pair], below: Callable[[], Pair]
+        cls,
+        rates: Floats,
+        shifts: Floats,
+        *,
+        nodes: int,
+        above: Callable[[], Pair],
+        below: Callable[[], Pair],
+        low_shifts: Floats | None = None,
     ) -> tuple[ManyGaussianSteps, ManyGaussianSteps] | None:
         """The steps with either pair, above first; None where so many nodes do not tell their moments.
 
         Args:
             rates: of each step, in (0, 1).
-            shifts: of each step, within 4u of the true one, relatively.
+            shifts: of each step, at least the true one and within 4u of it, relatively.
             nodes: how many there may be.
             above, below: make a pair that dominates the steps, and one that they dominate.
+            low_shifts: at most the true one, as near; by default `shifts` are the true ones.
         """
-        steps = InterpolatedSteps.of(rates, shifts, nodes=nodes)
+        steps = InterpolatedSteps.of(rates, shifts, nodes=nodes, low_shifts=low_shifts)
         if steps is None:
             return None
         transforms = {direction: InterpolatedTransform(steps, direction) for direction in Direction}
@@ -106,7 +114,15 @@ class ManyGaussianSteps(Pair):
         if asked not in self._answers:
             self._answers[asked] = epsilon_by_transforms([(self.transforms[direction], 1)], delta)
         found = self._answers[asked]
-        return self.grouped.smallest_epsilon(delta, direction) if found is None else found
+        if found is not None and found.width <= self.settled_within * found.upper:
+            return found
+        other = self.grouped.smallest_epsilon(delta, direction)
+        return found if other is None or (found is not None and found.width <= other.width) else other
+
+    def is_enough(self, epsilon: Enclosure, delta: Enclosure, direction: Direction) -> bool:
+        """Whether δ(ε) ≤ δ follows from one moment of the steps, or of their groups."""
+        own = is_enough([(self.transforms[direction], 1)], epsilon.lower, delta.lower)
+        return own or self.grouped.is_enough(epsilon, delta, direction)
 
     def profile(self, direction: Direction, nearness: Nearness) -> Callable[[Enclosure], Enclosure]:
         """δ(ε) in a direction at many ε: contours that serve several are kept."""

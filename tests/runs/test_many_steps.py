@@ -31,6 +31,7 @@ from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.accounting.exact import Floats
 from certdp.accounting.pairs import Composed, GaussianPair, LaplacePair, ManyGaussianSteps, Pair
 from certdp.runs.many_steps import ManySteps
+from certdp.runs.run import Interval
 from tests.support.cases import examples
 
 Kind = Callable[..., ManySteps]
@@ -73,8 +74,10 @@ def test_an_interval_holds_that_of_the_steps_one_by_one(kind: Kind, groups: int)
 @pytest.mark.slow
 @kinds
 def test_more_groups_bring_the_ends_closer(kind: Kind) -> None:
+    """Of the groups alone: the moments of Gaussian steps tell more than any."""
     rates, noise = np.linspace(0.01, 0.1, 16), np.linspace(4.0, 1.0, 16)
-    found = [steps(kind, rates, noise, groups).epsilon(Delta("1e-4")).epsilon for groups in (1, 4, 16)]
+    ends = [by_groups(steps(kind, rates, noise, groups), "1e-4") for groups in (1, 4, 16)]
+    found = [Interval(lower.lower_float, upper.upper_float) for lower, upper in ends]
     uppers, lowers = [one.upper for one in found], [one.lower or 0.0 for one in found]
     assert uppers == sorted(uppers, reverse=True)
     assert lowers == sorted(lowers)
@@ -88,6 +91,48 @@ def test_more_steps_larger_rates_and_less_noise_cost_more(kind: Kind) -> None:
     least = steps(kind, rates, noise, 4).epsilon(Delta("1e-4")).epsilon.upper
     for more in ((rates * 1.5, noise), (rates, noise / 1.5), (np.tile(rates, 2), np.tile(noise, 2))):
         assert steps(kind, *more, 4).epsilon(Delta("1e-4")).epsilon.upper > least
+
+
+def by_groups(run: ManySteps, delta: str) -> tuple[Enclosure, Enclosure]:
+    """ε of the groups below and above."""
+    found = []
+    for (pair,) in reversed(_ends(run)):
+        match pair:
+            case ManyGaussianSteps():
+                pair = pair.grouped
+        finding = LOSS_DISTRIBUTION.epsilon(WorstPairs((pair,), (pair,)), Enclosure.of(delta))
+        assert finding is not None
+        found.append(finding.bounds.enclosure)
+    below, above = found
+    return below, above
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_answer_is_wider_than_that_of_groups(seed: int) -> None:
+    """And that of the steps one by one is within, of many small losses and of rare large ones."""
+    rng = np.random.default_rng([47, seed])
+    n = (24, 40)[seed % 2]
+    rates = 10 ** rng.uniform((-3.5, -2.5)[seed % 2], (-2.5, -1.0)[seed // 3], n)
+    noise = rng.uniform((0.6, 1.0, 1.5)[seed % 3], 3.0, n)
+    run, delta = steps(GaussianSteps, rates, noise, 8), ("1e-6", "1e-3")[seed // 2 % 2]
+    found = run.epsilon(Delta(delta), accountant=LOSS_DISTRIBUTION).epsilon
+    below, above = by_groups(run, delta)
+    assert found.lower is not None
+    assert float(below.lower) * (1 - 1e-12) <= found.lower <= found.upper <= float(above.upper) * (1 + 1e-12)
+    pair = one_by_one(GaussianSteps, rates.tolist(), noise.tolist())
+    exactly = LOSS_DISTRIBUTION.epsilon(WorstPairs((pair,), (pair,)), Enclosure.of(delta))
+    assert exactly is not None
+    assert found.lower <= exactly.upper
+    assert float(exactly.bounds.enclosure.lower) <= found.upper
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rate", [0.001, 0.01])
+def test_hundreds_of_different_steps_are_told_as_they_are(rate: float) -> None:
+    """Where large losses are rare, too: 256 groups hide 0.4 % of ε there."""
+    found = steps(GaussianSteps, rate, np.linspace(1.0, 2.0, 320)).epsilon(Delta("1e-6"), accountant=LOSS_DISTRIBUTION)
+    assert found.epsilon.lower is not None
+    assert found.epsilon.lower < found.epsilon.upper < (1 + 1e-5) * found.epsilon.lower
 
 
 @examples(40)

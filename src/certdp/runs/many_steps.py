@@ -38,7 +38,7 @@ from .sampled import SampledRun
 
 _LEAST_NOISE, _MOST_NOISE = 1e-300, 1e300
 _NOTHING, _MOST_SHIFT = 1e-150, 1e3
-_MOST_NODES, _STEPS_OF_NODE = 1024, 4
+_MOST_NODES = 2048
 _MOST_COMPARED = 1 << 14
 _ALIKE = 2.0**-17
 """Of logarithms of rates or shifts, over groups: below, these hide less than interpolation does."""
@@ -231,9 +231,9 @@ class GaussianSteps(ManySteps):
             return None
         if max(np.ptp(np.log(rates)), np.ptp(np.log(upper))) <= self.groups * _ALIKE:
             return None
-        nodes = min(_MOST_NODES, rates.size // _STEPS_OF_NODE)
+        nodes = min(_MOST_NODES, rates.size)
         above, below = (_Grouped(self, rates, lower, upper, above) for above in (True, False))
-        return ManyGaussianSteps.between(rates, upper, nodes=nodes, above=above, below=below)
+        return ManyGaussianSteps.between(rates, upper, nodes=nodes, above=above, below=below, low_shifts=lower)
 
     @staticmethod
     def _sizes(rates: Floats, shifts: Floats) -> Floats:

@@ -15,9 +15,9 @@ from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.exact import Floats
 from certdp.accounting.loss_distribution.interpolated_steps import InterpolatedTransform, _InterpolatedLine
 from certdp.accounting.loss_distribution.inversion import delta_by_transforms, epsilon_by_transforms
-from certdp.accounting.loss_distribution.step_boxes import Box, InterpolatedSteps, Tail, _binned, _matters
+from certdp.accounting.loss_distribution.step_boxes import Box, InterpolatedSteps, Kept, Tail, _binned, _matters
 from certdp.accounting.loss_distribution.step_remainders import MOST_RATES, UNIT, Cells, Region, Remainder, lebesgue
-from certdp.accounting.loss_distribution.transforms import Line, Logarithms, SampledGaussianTransform
+from certdp.accounting.loss_distribution.transforms import Line, Logarithms, SampledGaussianTransform, Transform
 from certdp.accounting.relations import Direction
 from tests.support.arb_moments import sampled_gaussian_moment
 from tests.support.arb_numbers import arb_of
@@ -315,10 +315,69 @@ def test_rare_large_losses_are_told(least: float, most: float) -> None:
     assert found.width <= Fraction(1, 1000) * found.upper
 
 
-def test_steps_that_lose_much_each_are_not_interpolated() -> None:
-    assert InterpolatedSteps.of(np.linspace(0.2, 0.4, 100), np.linspace(2.0, 4.0, 100), nodes=1024) is None
-    assert InterpolatedSteps.of(np.linspace(0.001, 0.6, 100), np.linspace(0.1, 0.2, 100), nodes=1024) is None
-    assert InterpolatedSteps.of(np.linspace(1e-4, 1e-3, 100), np.linspace(0.1, 0.9, 100), nodes=3) is None
+def composed(rates: Floats, shifts: Floats, times: int, direction: Direction) -> list[tuple[Transform, int]]:
+    """Each step so often, one by one."""
+    return [
+        (SampledGaussianTransform(Enclosure.of(q, precision=53), Enclosure.of(s, precision=53), direction), times)
+        for q, s in zip(rates.tolist(), shifts.tolist(), strict=True)
+    ]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_steps_that_no_box_tells_are_kept(seed: int) -> None:
+    """Those of large losses one by one, beside boxes of many small ones; their exact composition is another way."""
+    rng = np.random.default_rng([43, seed])
+    rates = 10 ** rng.uniform(-3, (-2.5, -2.0, -0.5)[seed], 12)
+    shifts = rng.uniform(0.8, (1.2, 1.0, 2.0)[seed], 12)
+    many = np.linspace(0.001, 0.004, 5), np.linspace(0.5, 0.25, 5)
+    steps = InterpolatedSteps.of(
+        np.concatenate([rates, np.repeat(many[0], 200)]), np.concatenate([shifts, np.repeat(many[1], 200)]), nodes=300
+    )
+    assert steps is not None
+    assert steps.kept is not None
+    assert steps.boxes
+    assert steps.kept.times.sum() + sum(box.region.count for box in steps.boxes) == steps.count
+    direction = Direction.REMOVE
+    known = composed(rates, shifts, 1, direction) + composed(*many, 200, direction)
+    delta = Enclosure.of("1e-5")
+    exactly, found = (
+        epsilon_by_transforms(parts, delta) for parts in (known, [(InterpolatedTransform(steps, direction), 1)])
+    )
+    assert exactly is not None
+    assert found is not None
+    assert found.lower <= exactly.upper
+    assert exactly.lower <= found.upper
+    assert found.width <= Fraction(1, 1000) * found.upper
+
+
+def test_kept_steps_lie_between_their_shifts() -> None:
+    """Steps at the lower ends lose less, those at the upper ends more; equal ones are counted."""
+    rates, low = np.array([0.01, 0.02, 0.05]), np.array([0.5, 0.7, 0.9])
+    high = low * 1.01  # as if shifts were that uncertain
+    kept = Kept.of(*(np.tile(column, 10) for column in (rates, low, high)))
+    assert kept.times.tolist() == [10, 10, 10]
+    steps = InterpolatedSteps((), (Tail.of(np.tile(rates, 10), np.tile(high, 10)),), 30, kept)
+    delta = Enclosure.of("1e-3")
+    found = epsilon_by_transforms([(InterpolatedTransform(steps, Direction.REMOVE), 1)], delta)
+    ends = [epsilon_by_transforms(composed(rates, shifts, 10, Direction.REMOVE), delta) for shifts in (low, high)]
+    assert found is not None
+    for end, bound in zip(ends, (found.lower, found.upper), strict=True):
+        assert end is not None
+        assert abs(bound - end.midpoint) <= Fraction(1, 10**5) * end.upper
+
+
+def test_kept_steps_are_told_apart_by_what_is_known_of_them() -> None:
+    """Steps next to each other whose |φ| alone is known leave the others' errors finite."""
+    steps = InterpolatedSteps(
+        (), (Tail.of(np.array([0.4]), np.array([3.0])),), 1, Kept.of(*np.array([[0.4], [3.0], [3.0]]))
+    )
+    line = InterpolatedTransform(steps, Direction.REMOVE).on(8.0, reach=64.0, steps=1)
+    assert line is not None
+    here = Logarithms(1.0, 64)
+    line.add(1, here)
+    assert np.all(np.isfinite(here.error))
+    assert np.any(np.isinf(here.phase))
+    assert np.any(np.isfinite(here.phase))
 
 
 def test_one_step_out_of_range_is_enough_to_be_refused() -> None:
@@ -363,7 +422,7 @@ def test_a_region_holds_squares_that_are_off_by_their_rounding() -> None:
 def test_as_many_nodes_are_enough_as_bring_the_bound_down() -> None:
     region = Region(0.002, 0.004, 0.2, 0.4, 1)
     remainder, y = Remainder.of(region, 3.0), np.array([0.0, 5.0])
-    wanted = 1e-11
+    wanted = np.full(2, 1e-11)
     first, second = remainder.enough(y, wanted)
     assert first is not None
     assert second is not None
@@ -371,8 +430,8 @@ def test_as_many_nodes_are_enough_as_bring_the_bound_down() -> None:
     assert np.all(remainder.at(y, (first, second)) < 1.1 * wanted)
     assert np.any(remainder.at(y, (first - 1, second)) > wanted / 2)
     assert np.any(remainder.at(y, (first, second - 1)) > wanted / 6)
-    assert remainder.enough(y, 1e-300) == (None, None)
-    assert Remainder.of(region, 60.0).enough(np.array([200.0]), 1.0) == (None, None)
+    assert remainder.enough(y, np.array([1.0, 1e-300])) == (None, None)
+    assert Remainder.of(region, 60.0).enough(np.array([200.0]), np.ones(1)) == (None, None)
 
 
 def test_cells_bound_every_mass() -> None:
@@ -393,11 +452,15 @@ def test_no_more_nodes_are_taken_than_admitted() -> None:
     assert steps is not None
     used = sum(box.weights.size for box in steps.boxes)
     assert len(steps.nodes) == used
+    assert steps.kept is None
     assert sum(box.region.count for box in steps.boxes) == steps.count == 3000
     again = InterpolatedSteps.of(rates, shifts, nodes=used)
     assert again is not None
     assert len(again.nodes) == used
-    assert InterpolatedSteps.of(rates, shifts, nodes=used - 1) is None
+    fewer = InterpolatedSteps.of(rates, shifts, nodes=used - 1)  # which promise less
+    assert fewer is not None
+    assert len(fewer.nodes) < used
+    assert InterpolatedSteps.of(rates, shifts, nodes=len(fewer.nodes) - 1) is None
     for tail in steps.tails:
         assert tail.region.low_rate / 2 < tail.rate < 2 * tail.region.high_rate
         assert 0.5 < tail.shift**2 / tail.region.low_square < 1
