@@ -48,11 +48,15 @@ class InterpolatedTransform(KnownTransform):
     direction: Direction
     _known_at: dict[float, tuple[_Hidden, _Tails]] = field(factory=dict, alias="known_at", repr=False)
 
-    @cached_property
+    @property
     def ends(self) -> tuple[Transform, Transform]:
         """The transforms at binary64 numbers below and above the shifts of the steps that are kept."""
+        return self._below, self
+
+    @cached_property
+    def _below(self) -> InterpolatedTransform:
         below = self.steps.below
-        return (self, self) if below is self.steps else (evolve(self, steps=below, known_at=self._known_at), self)
+        return self if below is self.steps else evolve(self, steps=below, known_at=self._known_at)
 
     @property
     def releases(self) -> int:
