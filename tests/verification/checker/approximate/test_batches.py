@@ -209,6 +209,10 @@ def test_what_bounds_every_case() -> None:
         seen = drawn_for_certain(of)
         assert seen.family == PURE
         assert (seen.parameter, seen.rate) == (2 * LOSS, Fraction(1))
+    for family in (GAUSSIAN, LAPLACE):
+        noisy_place = factor(Fraction(1, 3), None, None, kept=True, family=family)
+        seen = drawn_for_certain(noisy_place)
+        assert seen == noisy_place._replace(family=family, parameter=2 * LOSS, rate=Fraction(1))
     plain = Factor(LAPLACE, LOSS, Fraction(1, 3), 1, 1)
     assert drawn_for_certain(plain) == plain
 

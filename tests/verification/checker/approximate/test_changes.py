@@ -29,6 +29,7 @@ from certdp.verification.checker.approximate.factors import (
     Factor,
     Lattice,
 )
+from certdp.verification.checker.approximate.notions import price_of_square
 from certdp.verification.checker.verdict import Refused
 
 HALF = Fraction(1, 2)
@@ -82,6 +83,27 @@ def test_batches_drawn_as_a_whole_are_known_about_one_record(relation: str) -> N
     for stated, declared in ((claim(relation, 2), "add-remove"), (claim(relation), "replace")):
         with pytest.raises(Refused, match="batches drawn as a whole are known about one record"):
             change_of(stated, declared, drawn(3))
+
+
+def epoch(size: int | None, entered: int = 1) -> dict[str, Any]:
+    return {"number": 10, "data_size": size, "participations": entered}
+
+
+@pytest.mark.parametrize("size", [None, 9])
+def test_epochs_are_known_about_one_record_by_what_is_lost_where_it_is_removed(size: int | None) -> None:
+    kept = size is not None
+    other = "replace" if kept else "add-remove"
+    for relation in ("zero-out", other):
+        found = change_of(claim(relation, 1), "add-remove", epoch(size, 2))
+        assert found == Change(1, relation == "replace", Batches(size=size, kept=kept, number=10, participations=2))
+    unknown = claim("add-remove" if kept else "replace")
+    for stated, declared in (
+        (claim("zero-out", 2), "add-remove"),
+        (claim("zero-out"), "replace"),
+        (unknown, "add-remove"),
+    ):
+        with pytest.raises(Refused, match="epochs of batches are known about one record"):
+            change_of(stated, declared, epoch(size))
 
 
 def test_groups_may_be_removed_where_the_number_of_records_is_a_bound_or_stays() -> None:
@@ -163,16 +185,25 @@ def test_records_that_change_at_once_may_lie_in_different_cells(change: Change) 
     assert joined(cells, ONE_RECORD) == cells
 
 
-USERS, REPLACED, PLACE, EPOCH = (
+def test_a_group_s_mu_is_looked_for_at_a_price() -> None:
+    price, budget = price_of_square(factor(PURE)), Budget()
+    whole = budget.left
+    changed(factor(PURE), Change(2), budget)
+    assert whole - budget.left == price > 0
+
+
+USERS, REPLACED, PLACE, EPOCH, BLOCKS = (
     "comonotone density ratios of a user's records",
     "countermonotone density ratios of replaced records",
     "advanced joint convexity of batches drawn as a whole",
     "the mean of the density ratios of an epoch's batches",
+    "blocks of batches, one of each of which is entered",
 )
 FIXED = Change(1, replaced=True, batches=Batches(None, 9, kept=True))
 CUT = Change(1, batches=Batches(3, 9))
 CUT_REPLACED = Change(1, replaced=True, batches=Batches(3, 9, kept=True))
 ALLOCATED = Change(1, batches=Batches(number=10))
+TWO_OF_TEN = Change(1, batches=Batches(number=10, participations=2))
 SHUFFLED = Change(1, batches=Batches(size=9, kept=True, number=10))
 SHUFFLED_REPLACED = SHUFFLED._replace(replaced=True)
 
@@ -189,6 +220,7 @@ SHUFFLED_REPLACED = SHUFFLED._replace(replaced=True)
         (CUT, [PLACE]),
         (CUT_REPLACED, [REPLACED, PLACE]),
         (ALLOCATED, [EPOCH]),
+        (TWO_OF_TEN, [EPOCH, BLOCKS]),
         (SHUFFLED, []),
         (SHUFFLED_REPLACED, []),
     ],

@@ -19,11 +19,11 @@ from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.guarantees import for_groups
 from certdp.accounting.notions import APPROXIMATE, Approximate
 from certdp.verification.checker import Budget, check
-from certdp.verification.checker.approximate.claims import CLAIMS, _as_rational, _prove_rate, _times
+from certdp.verification.checker.approximate.claims import CLAIMS, GROUPS, Composed, _as_rational, _prove_rate, _times
 from certdp.verification.checker.approximate.factors import GAUSSIAN, PURE, Factor
 from certdp.verification.checker.approximate.notions import price_of_square
 from certdp.verification.checker.intervals import upper_end
-from certdp.verification.checker.verdict import Refused
+from certdp.verification.checker.verdict import NotProven, Refused
 from tests.support.forgeries import Body, body_of, seal
 from tests.verification.checker.test_forgeries import written
 
@@ -287,3 +287,163 @@ def test_a_number_of_any_length_is_told_briefly() -> None:
     assert _as_rational(libmp.mpf_shift(libmp.fone, 2**200)) is None
     assert _as_rational(libmp.finf) is None
     assert _as_rational(libmp.from_float(0.75)) == Fraction(3, 4)
+
+
+# Each claim by itself, about one factor.
+
+PURE_METHOD = {"name": "pure"}
+ALONE = {"name": "hockey-stick"}
+OF_ORDER_4 = {"name": "renyi", **{side: {"order": "4", "ratio": None} for side in ("remove", "add")}}
+OF_A_FILTER = {"name": "renyi-filter", "order": "4", "ratio": None}
+CLOSE = Fraction(1, 10**9)
+
+
+def response(loss: str) -> Factor:
+    return Factor(PURE, Fraction(loss), Fraction(1), together=1, samples=1)
+
+
+def claimed(kind: str, claim: Body, method: Any = None, cost: Fraction = Fraction(0)) -> Composed:
+    return CLAIMS[kind](claim, method, cost, Budget())
+
+
+@pytest.mark.parametrize(
+    ("kind", "number", "of_one"),
+    [("composed-zero-concentrated", "rho", Fraction(9, 2)), ("composed-gaussian", "mu", Fraction(3))],
+)
+@pytest.mark.parametrize("size", [None, 2, 3])
+def test_a_sum_of_losses_of_groups_grows_as_its_notion_says(
+    kind: str, number: str, of_one: Fraction, size: int | None
+) -> None:
+    """Of noise at the shift 3: ρ grows as the square of the group's size, μ with the size."""
+    least = of_one * (size or 1) ** (2 if number == "rho" else 1)
+    group = {} if size is None else {"group": size}
+    noise = Factor(GAUSSIAN, Fraction(3), Fraction(1), together=1, samples=1)
+    claimed(kind, {number: str(least), **group}).prove([noise], "add")
+    with pytest.raises(NotProven):
+        claimed(kind, {number: str(least * (1 - CLOSE)), **group}).prove([noise], "add")
+
+
+@pytest.mark.parametrize(("size", "doublings"), [(None, 0), (2, 1), (3, 2), (4, 2), (5, 3)])
+def test_the_order_doubles_and_the_divergence_triples_as_often_as_the_group_does(
+    size: int | None, doublings: int
+) -> None:
+    """Noise at the shift 1 has α/2 at the order α."""
+    group = {} if size is None else {"group": size}
+    noise = Factor(GAUSSIAN, Fraction(1), Fraction(1), together=1, samples=1)
+    least = Fraction(3 * 2**doublings * 3**doublings, 2)
+    claimed("composed-renyi", {"order": "3", "tau": str(least * (1 + CLOSE)), **group}).prove([noise], "add")
+    with pytest.raises(NotProven):
+        claimed("composed-renyi", {"order": "3", "tau": str(least * (1 - CLOSE)), **group}).prove([noise], "add")
+
+
+def test_the_largest_order_is_admissible() -> None:
+    for order, accepted in ((2**40, True), (2**40 + 1, False)):
+        try:
+            claimed("composed-renyi", {"order": str(order), "tau": "1"})
+        except Refused:
+            assert not accepted
+        else:
+            assert accepted
+
+
+@pytest.mark.parametrize("size", [None, 2, 3])
+def test_epsilon_and_delta_of_a_group_are_a_multiple_and_a_geometric_sum(size: int | None) -> None:
+    """A response of loss 1/5 has (e^1/5 − e^1/10)/(1 + e^1/5) at 1/10, by its two outcomes."""
+    grown, level = math.exp(1 / 5), math.exp(1 / 10)
+    delta = (grown - level) / (1 + grown) * sum(level**k for k in range(size or 1))
+    group = {} if size is None else {"group": size}
+    for factor, holds in ((1 + CLOSE, True), (1 - CLOSE, False)):
+        claim = {"epsilon": str(Fraction(size or 1, 10)), "delta": str(Fraction(delta) * factor), **group}
+        one = claimed("composed-approximate", claim, ALONE)
+        assert one.parameters == (("epsilon", Fraction(claim["epsilon"])), ("delta", Fraction(claim["delta"])))
+        if holds:
+            one.prove([response("1/5")], "add")
+        else:
+            with pytest.raises(NotProven):
+                one.prove([response("1/5")], "add")
+
+
+def test_a_refusal_tells_the_delta_that_is_proven_or_one() -> None:
+    for method, least, most in ((PURE_METHOD, 1.0, 1.0), (ALONE, 0.2876, 0.2877)):
+        with pytest.raises(NotProven) as refused:
+            claimed("composed-approximate", {"epsilon": "1/2", "delta": "1/10"}, method).prove([response("1")], "add")
+        assert refused.value.proven is not None
+        assert least <= refused.value.proven <= most
+
+
+def test_groups_are_of_at_most_2_to_the_20() -> None:
+    for size, admissible in ((1, False), (2, True), (2**20, True), (2**20 + 1, False)):
+        if admissible:
+            GROUPS(size, "claim.group")
+        else:
+            with pytest.raises(Refused):
+                GROUPS(size, "claim.group")
+
+
+ADVANTAGE = {"rate": "membership-advantage", "at": None, "bound": "1/2", "epsilon": "1", "delta": "0"}
+
+
+@pytest.mark.parametrize("loss", ["499/1000", "2/3", "1", "3/2"])
+def test_the_cost_of_constants_is_taken_off_the_epsilon_of_each_rate(loss: str) -> None:
+    """At a cost of ½ the run itself may lose ½ of 1."""
+    one = claimed("composed-risk", {"rates": [ADVANTAGE]}, [PURE_METHOD], Fraction(1, 2))
+    if loss == "499/1000":
+        one.prove([response(loss)], "add")
+    else:
+        with pytest.raises(NotProven):
+            one.prove([response(loss)], "add")
+
+
+@pytest.mark.parametrize(
+    ("rates", "methods"),
+    [([], []), ([ADVANTAGE], (PURE_METHOD,)), ([ADVANTAGE], PURE_METHOD), ([ADVANTAGE] * 9, [PURE_METHOD] * 9)],
+)
+def test_methods_of_rates_are_a_list_of_1_to_8(rates: list[Any], methods: Any) -> None:
+    with pytest.raises(Refused, match="there must be from 1 to 8 rates, and a method for each"):
+        claimed("composed-risk", {"rates": rates}, methods)
+
+
+@pytest.mark.parametrize("methods", [[OF_A_FILTER], [PURE_METHOD, OF_A_FILTER], [OF_A_FILTER, PURE_METHOD]])
+def test_no_rate_is_of_a_run_that_is_not_fixed(methods: list[Any]) -> None:
+    claimed("composed-risk", {"rates": [ADVANTAGE]}, [OF_ORDER_4])
+    with pytest.raises(Refused, match="rates are of runs that are fixed beforehand"):
+        claimed("composed-risk", {"rates": [ADVANTAGE] * len(methods)}, methods)
+
+
+def test_each_rate_is_paid_for() -> None:
+    paid = []
+    for rates in (1, 2, 8):
+        budget = Budget()
+        before = budget.left
+        CLAIMS["composed-risk"]({"rates": [ADVANTAGE] * rates}, [PURE_METHOD] * rates, Fraction(0), budget)
+        paid.append(before - budget.left)
+    assert paid == [paid[0], 2 * paid[0], 8 * paid[0]]
+    assert paid[0] >= 100_000  # an exponential at 192 bits takes less than a millisecond
+
+
+def test_bounds_are_told_on_the_safe_side() -> None:
+    rates = [
+        {**ADVANTAGE, "bound": "2/3"},
+        {"rate": "bayes-risk", "at": "1/2", "bound": "1/7", "epsilon": "1", "delta": "0"},
+    ]
+    told = claimed("composed-risk", {"rates": rates}, [PURE_METHOD] * 2).words
+    most, least = (
+        word.removeprefix("bayes-risk at least ").split()[-1] for word in told.split(" at prior ")[0].split(", ")
+    )
+    assert Fraction(2, 3) <= Fraction(most) < Fraction(2, 3) + Fraction(1, 1000)
+    assert Fraction(1, 7) >= Fraction(least) > Fraction(1, 7) - Fraction(1, 1000)
+
+
+def test_rates_follow_at_the_ends_too() -> None:
+    """A δ of 1 is a probability; at 2^20 a rate of 1 is no claim; half the chance 1 − δ is exact where ε is 0."""
+    _prove_rate(rate("membership-advantage", None, Fraction(1), Fraction(0), Fraction(1)))
+    _prove_rate(rate("true-positive-rate", "1/2", Fraction(1), Fraction(2**20), Fraction(0)))
+    for delta in (Fraction(1, 3), Fraction(2, 7), Fraction(10, 11)):
+        _prove_rate(rate("bayes-risk", "1/2", (1 - delta) / 2, Fraction(0), delta))
+
+
+def test_numbers_of_4096_bits_are_told() -> None:
+    for place in (4095, -4096, -4097):
+        assert _as_rational(libmp.mpf_shift(libmp.fone, place)) == Fraction(2) ** place
+    assert _as_rational(libmp.mpf_shift(libmp.fone, 4096)) is None
+    assert _as_rational(libmp.mpf_shift(libmp.fone, -4098)) == Fraction(1, 2**4096)

@@ -342,3 +342,23 @@ def test_finite_laws_of_several_releases_on_a_sample_and_of_very_many_steps_are_
     ):
         with pytest.raises(Refused, match=f"loss distribution of {factor.family} releases"):
             outcomes_of(factor, 7)
+
+
+@pytest.mark.parametrize(("family", "together"), [(LAPLACE, 1), (LAPLACE, 3), (PURE, 1), (PURE, 3)])
+def test_one_release_of_noise_alone_is_told_as_what_is_exchanged(family: str, together: int) -> None:
+    """Then it is spread over cells; all else is three outcomes, of the pure loss of all releases."""
+    one = Factor(family, Fraction(3, 4), Fraction(1, 3), together, 5)
+    found, spread = exchanged(one), family == LAPLACE and together == 1
+    assert found == one._replace(
+        family=EXCHANGED, base=LAPLACE if spread else "", parameter=Fraction(3, 4) * together, together=1
+    )
+    counts = [outcomes_of(found, cells) for cells in (0, 1, 2, 3, 4)]
+    assert counts == ([3, 3, 3, 3, 5] if spread else [3] * 5)
+    assert len(outcomes(found, 4, FINE)) == counts[4]
+
+
+def test_noise_that_is_not_discrete_stays_as_it_is() -> None:
+    for family in (LAPLACE, PURE, GAUSSIAN):
+        stated = Factor(family, Fraction(3, 4), Fraction(1, 3), 1, 5, steps=3)
+        assert laplace(stated) == stated
+    assert laplace(Factor(DISCRETE_LAPLACE, Fraction(3, 4), Fraction(1), 1, 5)).family == DISCRETE_LAPLACE

@@ -11,10 +11,13 @@ from typing import Any
 import mpmath
 import pytest
 from flint import ctx
+from mpmath import libmp
 
+from certdp.verification.checker.approximate import mixtures as module
 from certdp.verification.checker.approximate.factors import ADD, DIRECTIONS, MIXTURE, REMOVE, Change, Factor
 from certdp.verification.checker.approximate.mixtures import (
     Mixture,
+    _crossing,
     _sides,
     beyond_of_mixture,
     delta_of_mixture,
@@ -25,7 +28,7 @@ from certdp.verification.checker.approximate.mixtures import (
     price_of_nodes,
     price_of_one,
 )
-from certdp.verification.checker.approximate.nodes import LEFT, MOST_NODES, NATS, Grid, Tilt, shift_of
+from certdp.verification.checker.approximate.nodes import LEFT, MOST_NODES, NATS, Grid, Tilt, shift_of, tail
 from certdp.verification.checker.intervals import Interval
 from certdp.verification.checker.verdict import Refused
 from tests.support.arb_moments import Changes, mixture_moment
@@ -433,3 +436,80 @@ def test_the_farthest_nodes_and_no_more_nodes_than_have_a_price() -> None:
     ):
         with pytest.raises(Refused, match="within the work budget"):
             grid_for_mixture(mixture, tilt)
+
+
+def test_levels_that_no_loss_passes_are_refused() -> None:
+    """Where less than nothing is asked of a removed record, nothing is no answer: δ(−2) is 1 − e^−2 at least."""
+    halves = factor(Fraction(1), Fraction(1, 2), 2, replaced=False)
+    with pytest.raises(Refused, match="too close to the least loss"):
+        delta_of_mixture(halves, Fraction(-2), REMOVE)
+    with pytest.raises(Refused, match="too far out"):
+        delta_of_mixture(factor(Fraction(1, 1000), TENTH, 1, replaced=False), Fraction(10), REMOVE)
+    with mpmath.workprec(140):
+        low, high = ends(delta_of_mixture(halves, Fraction(-1), REMOVE))
+        truth = Truth(halves).delta(mpmath.mpf(-1), REMOVE)
+        assert low - mpmath.mpf(10) ** -18 <= truth <= high + mpmath.mpf(10) ** -18
+
+
+@pytest.mark.parametrize("above", [False, True])
+def test_a_place_is_told_where_the_loss_is_below_the_level_before_it_and_above_behind(above: bool) -> None:
+    """The loss is 0 at 0, which a level that is known to 50 bits on one side does not tell apart."""
+    mixture = mixture_of(factor(Fraction(1), Fraction(1, 2), 1, replaced=True))
+    low, high = _crossing(mixture, Interval(libmp.fzero, libmp.fzero))
+    assert low < 0 < high
+    unit = libmp.mpf_shift(libmp.fone, -50)
+    level = Interval(libmp.fzero, unit) if above else Interval(libmp.mpf_neg(unit), libmp.fzero)
+    with pytest.raises(Refused, match="not told apart"):
+        _crossing(mixture, level)
+
+
+def test_replaced_records_have_the_same_nodes_in_both_directions() -> None:
+    for of, (c, y) in product(CASES, TILTS):
+        if of.change.replaced:
+            remove, add = (grid_for_mixture(mixture_of(of), Tilt(each, c, Fraction(y))) for each in DIRECTIONS)
+            assert remove == add
+
+
+def test_nodes_are_as_many_as_are_admitted(monkeypatch: pytest.MonkeyPatch) -> None:
+    mixture, tilt = mixture_of(CASES[2]), Tilt(REMOVE, Fraction(9), Fraction(0))
+    grid = grid_for_mixture(mixture, tilt)
+    count = grid.last + LEFT / grid.step
+    monkeypatch.setattr(module, "MOST_NODES", count)
+    assert grid_for_mixture(mixture, tilt) == grid
+    monkeypatch.setattr(module, "MOST_NODES", count - 1)
+    with pytest.raises(Refused, match="within the work budget"):
+        grid_for_mixture(mixture, tilt)
+
+
+def test_the_side_falls_from_its_centre_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beyond the nodes as from the centre that the side has; towards the other side as from 0."""
+    asked = []
+
+    def spied(distance: Fraction, step: Fraction) -> Interval:
+        asked.append(distance)
+        return tail(distance, step)
+
+    monkeypatch.setattr(module, "tail", spied)
+    for of, direction, c, y in GRIDS:
+        mixture = mixture_of(of)
+        asked.clear()
+        grid_for_mixture(mixture, Tilt(direction, c, Fraction(y)))
+        far, centre, _ = min(_sides(mixture, c, adds=direction == ADD))
+        assert asked == [far - centre, LEFT]
+
+
+@pytest.mark.parametrize("last", [2, 5, 9])
+@pytest.mark.parametrize("of", CASES[:4], ids=str)
+def test_parts_are_integrated_from_the_first_node_to_the_last(of: Factor, last: int) -> None:
+    """On few nodes what is integrated is large at the outermost ones, and in the outermost cells."""
+    mixture, nothing = mixture_of(of), Interval(libmp.fzero, libmp.fzero)
+    for direction in DIRECTIONS[: 1 if mixture.replaced else 2]:
+        for steps, end in ((4, 40), (4, 4000), (8, 400)):
+            tilt = Tilt(direction, Fraction(2), Fraction(end))
+            first = -last if mixture.replaced else -2
+            grid = Grid(Fraction(1, steps), first, last, nothing, nothing)
+            with mpmath.workprec(120):
+                nodes = nodes_of_mixture(grid, mixture, tilt)
+                found = mpmath.mp.make_mpf(beyond_of_mixture(nodes, mixture, tilt, mpmath.mpf(1)._mpf_))
+                least, most = bounds_beyond(mixture, tilt, grid)
+                assert least <= found <= most * (1 + mpmath.mpf(10) ** -12)

@@ -23,7 +23,12 @@ from certdp.accounting.pairs import (
 )
 from certdp.verification.checker.approximate.factors import EXCHANGED, FAMILIES, MIXTURE, REMOVE, Change, Factor
 from certdp.verification.checker.approximate.moments import Moments
-from certdp.verification.checker.approximate.notions import concentration, gaussian_square, price_of_square
+from certdp.verification.checker.approximate.notions import (
+    _square_of_response,
+    concentration,
+    gaussian_square,
+    price_of_square,
+)
 from certdp.verification.checker.intervals import Arithmetic, upper_end
 from certdp.verification.checker.verdict import Refused
 
@@ -163,3 +168,9 @@ def test_extreme_losses_have_a_bound(loss: Fraction) -> None:
         exact = 2 * mpmath.findroot(lambda x: mpmath.log(mpmath.ncdf(-x)) - rarer, found / 2)
     assert exact <= found * (1 + 1e-15)
     assert found <= exact * (1 + 1e-6)
+
+
+def test_a_response_that_is_hardly_ever_false_has_no_mu() -> None:
+    """Of 2^34 the quantile, about √(2·2^34), lies beyond all places that are looked at."""
+    with pytest.raises(Refused, match="mu of a pure loss could not be bounded"):
+        _square_of_response(Arithmetic(192).rational(Fraction(2**34)), Arithmetic(192))

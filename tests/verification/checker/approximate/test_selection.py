@@ -7,11 +7,12 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
-from itertools import permutations
+from itertools import pairwise, permutations
 from typing import Any
 
 import mpmath
 import pytest
+from mpmath import libmp
 
 import certdp
 from certdp import Delta, Full, GaussianSum, NormBall, Poisson, Public, RandomisedResponse, ResampleEach, SampledRun
@@ -19,7 +20,7 @@ from certdp.accounting.norms import Norm
 from certdp.selection import FixedRepetitions, NegativeBinomialRepetitions, PoissonRepetitions, Repetitions, SelectedRun
 from certdp.verification.checker import Budget, Outcome, check
 from certdp.verification.checker.approximate.factors import PURE, Factor
-from certdp.verification.checker.approximate.selection import PROOFS, Selection
+from certdp.verification.checker.approximate.selection import PROOFS, Selection, _short
 from certdp.verification.checker.intervals import Interval, upper_end
 from certdp.verification.checker.verdict import Refused
 from tests.support.forgeries import Body, body_of, seal
@@ -183,6 +184,10 @@ OF_LAWS: dict[str, tuple[dict[str, Any], str]] = {
     "another shape": (GEOMETRIC | {"shape": "2"}, "is not that of their mean"),
     "a stop above": (GEOMETRIC | {"stop": ["11/100", "1/5"]}, "is not that of their mean"),
     "a stop below": (GEOMETRIC | {"stop": ["1/20", "99/1000"]}, "is not that of their mean"),
+    "a shape of a million and one": (
+        {"name": "negative-binomial", "mean": "4", "shape": "1000001", "stop": stop_of(4, Fraction(10**6 + 1))},
+        "a shape above -1",
+    ),
     "too many": (FEW | {"mean": str(10**9 + 1)}, "a mean of at most"),
     "another law": (GEOMETRIC | {"name": "uniform"}, "must be one of"),
     "a shape of Poisson": (FEW | {"shape": "1"}, "unknown keys"),
@@ -197,10 +202,27 @@ def test_laws_that_are_none_are_refused(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "law", [GEOMETRIC | {"mean": str(10**9), "stop": [f"1/{10**9}"] * 2}, FEW | {"mean": str(10**9)}]
+    "law",
+    [
+        GEOMETRIC | {"mean": str(10**9), "stop": [f"1/{10**9}"] * 2},
+        GEOMETRIC | {"mean": "3/2", "stop": ["2/3", "2/3"]},
+        {"name": "negative-binomial", "mean": "4", "shape": "1000000", "stop": stop_of(4, Fraction(10**6))},
+        FEW | {"mean": str(10**9)},
+    ],
 )
-def test_the_largest_means_are_admitted(law: dict[str, Any]) -> None:
+def test_the_largest_and_least_laws_are_admitted(law: dict[str, Any]) -> None:
     selection(law, side("0", (), ()))
+
+
+def test_as_many_places_as_far_out_are_admitted() -> None:
+    places = tuple(map(str, [*range(255), 2**20]))
+    selection(GEOMETRIC, side(str(2**20), ((str(2**20), "1"),) * 32, places))
+
+
+@pytest.mark.parametrize("law", ["poisson", None, ["poisson"], 3])
+def test_a_law_is_an_object(law: Any) -> None:
+    with pytest.raises(Refused, match="must be an object"):
+        selection(law, side("0", (), ()))
 
 
 def at_a_point(method: Any) -> dict[str, Any]:
@@ -220,6 +242,7 @@ OF_SIDES: dict[str, tuple[dict[str, Any], str]] = {
     "itself": (at_a_point({"name": "selection"}), "a method of one run"),
     "no method": (at_a_point(None), "a method of one run"),
     "a method without a name": (at_a_point({"name": 1}), "a method of one run"),
+    "a list for a name": (at_a_point({"name": []}), "a method of one run"),
 }
 
 
@@ -245,6 +268,113 @@ def test_tangents_that_are_none_are_refused(name: str) -> None:
     law, stated, reason = OF_TANGENTS[name]
     with pytest.raises(Refused, match=reason):
         proven(selection(law, stated), response("1"), Fraction(1))
+
+
+def test_no_tangent_is_flatter_than_the_first_line_and_none_as_steep_as_the_one_before() -> None:
+    method = selection(GEOMETRIC, side("13/16", (("1", "1"), ("1", "1")), EVERY))
+    with pytest.raises(Refused, match="slopes that rise"):
+        proven(method, response("1"), Fraction(1))
+    known = Interval(libmp.fzero, libmp.fzero)
+    flat = Fraction(1, 8)  # e^(-2x) at x = 1 is larger
+    with pytest.raises(Refused, match="no tangent"):
+        method._law.tangent(Fraction(1), known, flat)
+    assert method._law.tangent(Fraction(1), known, Fraction(1, 7)) < 0
+
+
+def test_a_tangent_that_is_the_largest_beyond_1_alone_is_refused() -> None:
+    first = selection(GEOMETRIC, side("13/16", (), EVERY))
+    line, at = first._lines([response("1")], "remove")[0].slope, Fraction(7, 8)
+    delta = first._profile([response("1")], at, "add")
+    slopes = (Fraction(k, 16) for k in range(8, 400))
+    starts = ((slope, first._law.tangent(at, delta, slope) / (line - slope)) for slope in slopes if slope > line)
+    beyond = next(slope for slope, start in starts if 1 < start < 2)
+    with pytest.raises(Refused, match="the largest of all lines"):
+        proven(selection(GEOMETRIC, side("13/16", (("7/8", str(beyond)),), EVERY)), response("1"), Fraction(1))
+
+
+def test_a_line_has_a_price() -> None:
+    paid = []
+    for count in (0, 1, 2, 5):
+        stated = side("0", tuple((str(1 + place), str(1 + place)) for place in range(count)), ())
+        budget = Budget()
+        whole = budget.left
+        method = Selection({"name": "selection", "repetitions": FEW, "remove": stated, "add": stated}, budget)
+        read = whole - budget.left
+        method._lines([response("1")], "remove")
+        paid.append((read, whole - budget.left - read))
+    assert paid == [(10**6, 10**6 * (1 + count)) for count in (0, 1, 2, 5)]  # some powers at 192 bits, each
+
+
+def test_numbers_of_lines_are_of_4096_bits() -> None:
+    for place in (-4097, 0, 4095):
+        found = libmp.mpf_shift(libmp.fone, place)
+        assert _short(Interval(found, found)) == Fraction(2) ** place
+    assert _short(Interval(libmp.fzero, libmp.fone)) == 0
+    for place in (-4098, 4096):
+        found = libmp.mpf_shift(libmp.fone, place)
+        with pytest.raises(Refused, match="beyond 2"):
+            _short(Interval(found, found))
+
+
+def tilted(law: dict[str, Any], x: Any, delta: Any) -> Callable[[Any], Any]:
+    """The least c for each a, from the largest chance s' = e^x·s + δ that goes with a chance s."""
+    mean = int(law["mean"])
+    if law["name"] == "poisson":
+        return lambda a: mpmath.exp(-mean * (mpmath.exp(x) * -mpmath.log(a) / mean + delta))
+    t, k = mpmath.mpf(1) / mean, 2
+    return lambda a: (t / (t + (1 - t) * (mpmath.exp(x) * (t * a ** (-mpmath.mpf(1) / k) - t) / (1 - t) + delta))) ** k
+
+
+def least_of(function: Callable[[Any], Any]) -> Any:
+    """The least value of a convex function on (0, 1], by sections."""
+    low, high = mpmath.mpf(10) ** -12, mpmath.mpf(1)
+    for _ in range(200):
+        one, other = low + (high - low) / 3, high - (high - low) / 3
+        low, high = (low, other) if function(one) < function(other) else (one, high)
+    return function((low + high) / 2)
+
+
+@pytest.mark.parametrize("epsilon", ["0", "1/4", "1", "12/5"])
+@pytest.mark.parametrize(
+    ("law", "first", "tangents"),
+    [
+        (GEOMETRIC, "13/16", ()),
+        (GEOMETRIC, "13/16", (("1", "1"), ("1", "2"))),
+        (FEW, "0", (("1", "1/2"), ("3/2", "2"))),
+    ],
+)
+def test_what_is_proven_is_added_up_over_the_lengths_on_which_a_line_is_the_largest(
+    law: dict[str, Any], first: str, tangents: tuple[tuple[str, str], ...], epsilon: str
+) -> None:
+    """Beside lines that are found by minimising, a step of the profile each, and the lengths by their envelope."""
+    with mpmath.workdps(40):
+
+        def profile(x: Fraction) -> Any:
+            if x >= 0:
+                step = mpmath.mpf(int(x * 16)) / 16
+                return max(mpmath.e - mpmath.exp(step), mpmath.mpf(0)) / (1 + mpmath.e)
+            return 1 - mpmath.exp(mpmath.mpf(x.numerator) / x.denominator) * (1 - profile(-x))
+
+        def exactly(x: str) -> Any:
+            return mpmath.mpf(Fraction(x).numerator) / Fraction(x).denominator
+
+        near = tilted(law, exactly(first), profile(Fraction(first)))
+        start = mpmath.exp(-3 * profile(Fraction(0))) if law is FEW else mpmath.exp(-2 * exactly(first))
+        assert min(near(mpmath.mpf(k) / 100) - start * k / 100 for k in range(1, 101)) > -(mpmath.mpf(10) ** -20)
+        lines = [(start, mpmath.mpf(0))]
+        for x, slope in tangents:
+            curve, rise = tilted(law, exactly(x), profile(Fraction(x))), exactly(slope)
+            lines.append((rise, least_of(lambda a, curve=curve, rise=rise: curve(a) - rise * a)))
+        meet = [(n - o) / (q - m) for (m, n), (q, o) in pairwise(lines)]
+        ends = [mpmath.mpf(0), *meet, mpmath.mpf(1)]
+        assert ends == sorted(ends)
+        level = Fraction(epsilon)
+        told = sum(
+            (high - low) * profile(level + Fraction(mpmath.nstr(mpmath.log(slope), 40)))
+            for (slope, _), (low, high) in zip(lines, pairwise(ends), strict=True)
+        )
+        found = proven(selection(law, side(first, tangents, EVERY)), response("1"), level)
+        assert abs(found - Fraction(mpmath.nstr(int(law["mean"]) * told, 30))) < Fraction(1, 10**9)
 
 
 BALL = NormBall(norm=Norm.L2, radius=Public(1))
