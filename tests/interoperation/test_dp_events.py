@@ -150,6 +150,8 @@ GAUSSIAN = '{"type": "GaussianDpEvent", "noise_multiplier": 1}'
         ('{"type": "GaussianDpEvent", "noise_multiplier": 1, "noise_multiplier": 9}', "each key once"),
         ('{"type": "GaussianDpEvent", "type": "NoOpDpEvent", "noise_multiplier": 1}', "each key once"),
         ('{"type": "GaussianDpEvent", "noise_multiplier": NaN}', "finite"),
+        (f'{{"type": "RepeatAndSelectDpEvent", "event": {GAUSSIAN}, "mean": 3, "shape": 1e400}}', "finite"),
+        (f'{{"type": "RepeatAndSelectDpEvent", "event": {GAUSSIAN}, "mean": 3, "shape": null}}', r"event\.shape"),
         ('{"type": "GaussianDpEvent", "noise_multiplier": 1e999}', "finite"),
         ('{"type": "GaussianDpEvent", "noise_multiplier": -1}', r"event\.noise_multiplier: got -1"),
         ('{"type": "GaussianDpEvent", "noise_multiplier": true}', r"event\.noise_multiplier"),

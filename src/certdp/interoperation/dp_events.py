@@ -9,8 +9,9 @@ Whatever is unknown is refused, also a field: a later version of dp_accounting m
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 from attrs import NOTHING, Attribute, fields
 
@@ -77,7 +78,9 @@ def tree_of_json(text: str | bytes) -> object:
     if len(text) > LONGEST_JSON:
         raise InvalidValue("event", f"{len(text)} characters", f"at most {LONGEST_JSON}")
     try:
-        return json.loads(text, object_pairs_hook=without_duplicates, parse_constant=_refuse_constant)
+        return json.loads(
+            text, object_pairs_hook=without_duplicates, parse_constant=_refuse_constant, parse_float=_finite
+        )
     except RecursionError:
         raise InvalidValue("event", "nested too deeply", f"at most {DEEPEST} levels") from None
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
@@ -218,7 +221,13 @@ def without_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return found
 
 
-def _refuse_constant(name: str) -> None:
+def _finite(text: str) -> float:
+    """A number of JSON; one that no binary64 number is near is refused, not taken for infinity."""
+    number = float(text)
+    return number if math.isfinite(number) else _refuse_constant(text)
+
+
+def _refuse_constant(name: str) -> NoReturn:
     raise InvalidValue("event", name, "finite numbers")
 
 

@@ -125,7 +125,7 @@ class _OrInfinite(Content):
 
     def read(self, place: str, value: object, event: ReadEvent) -> Any:
         """None for infinity, as a float or as the text inf; else what the content reads."""
-        return None if value in (math.inf, "inf", None) else self.content.read(place, value, event)
+        return None if value in (math.inf, "inf") else self.content.read(place, value, event)
 
     def as_json(self, value: Any, event: WriteEvent) -> Any:
         """Return the text inf, or what the content gives."""

@@ -353,7 +353,7 @@ def test_epsilon_and_delta_of_a_group_are_a_multiple_and_a_geometric_sum(size: i
     delta = (grown - level) / (1 + grown) * sum(level**k for k in range(size or 1))
     group = {} if size is None else {"group": size}
     for factor, holds in ((1 + CLOSE, True), (1 - CLOSE, False)):
-        claim = {"epsilon": str(Fraction(size or 1, 10)), "delta": str(Fraction(delta) * factor), **group}
+        claim: Body = {"epsilon": str(Fraction(size or 1, 10)), "delta": str(Fraction(delta) * factor), **group}
         one = claimed("composed-approximate", claim, ALONE)
         assert one.parameters == (("epsilon", Fraction(claim["epsilon"])), ("delta", Fraction(claim["delta"])))
         if holds:
@@ -375,6 +375,7 @@ def test_groups_are_of_at_most_2_to_the_20() -> None:
     for size, admissible in ((1, False), (2, True), (2**20, True), (2**20 + 1, False)):
         if admissible:
             GROUPS(size, "claim.group")
+            assert claimed("composed-gaussian", {"mu": "1", "group": size}).group == size
         else:
             with pytest.raises(Refused):
                 GROUPS(size, "claim.group")

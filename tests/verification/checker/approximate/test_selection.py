@@ -6,7 +6,7 @@ import copy
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise, permutations
 from typing import Any
 
@@ -325,6 +325,11 @@ def tilted(law: dict[str, Any], x: Any, delta: Any) -> Callable[[Any], Any]:
     return lambda a: (t / (t + (1 - t) * (mpmath.exp(x) * (t * a ** (-mpmath.mpf(1) / k) - t) / (1 - t) + delta))) ** k
 
 
+def falling(curve: Callable[[Any], Any], rise: Any, a: Any) -> Any:
+    """How far a curve is above a line through 0."""
+    return curve(a) - rise * a
+
+
 def least_of(function: Callable[[Any], Any]) -> Any:
     """The least value of a convex function on (0, 1], by sections."""
     low, high = mpmath.mpf(10) ** -12, mpmath.mpf(1)
@@ -364,7 +369,7 @@ def test_what_is_proven_is_added_up_over_the_lengths_on_which_a_line_is_the_larg
         lines = [(start, mpmath.mpf(0))]
         for x, slope in tangents:
             curve, rise = tilted(law, exactly(x), profile(Fraction(x))), exactly(slope)
-            lines.append((rise, least_of(lambda a, curve=curve, rise=rise: curve(a) - rise * a)))
+            lines.append((rise, least_of(partial(falling, curve, rise))))
         meet = [(n - o) / (q - m) for (m, n), (q, o) in pairwise(lines)]
         ends = [mpmath.mpf(0), *meet, mpmath.mpf(1)]
         assert ends == sorted(ends)

@@ -284,3 +284,91 @@ def test_work_is_paid_once_for_both_directions() -> None:
 def test_each_number_of_clones_is_paid_for(users: int, clones: str, numbers: int, first: int) -> None:
     price = 200_000 + 900 * numbers + 120 * (10 * math.isqrt(first) + 10)
     assert shuffled._price(answers(1, users, clones)) == price
+
+
+def test_as_many_numbers_of_clones_are_looked_at_as_are_admitted(monkeypatch: pytest.MonkeyPatch) -> None:
+    many = answers(1, 10**6, "1/2")
+    first, last = shuffled._likely(*shuffled._odds(Crowd(10**6, Fraction(1, 2))))
+    assert 0 < last - first < first
+    monkeypatch.setattr(shuffled, "_MOST_STEPS", last - first + 1)
+    assert shuffled._price(many) > 900 * (last - first)
+    monkeypatch.setattr(shuffled, "_MOST_STEPS", last - first)
+    with pytest.raises(Refused, match="likely values"):
+        shuffled._price(many)
+
+
+def test_from_one_cell_to_as_many_as_are_admitted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shuffled, "MOST_CELLS", 3)
+    for cells in (1, 3):
+        assert len(shuffled_outcomes(answers(1, 9, "1/2"), cells, Budget())[0]) == 2 * cells + 1
+    with pytest.raises(Refused, match="from 1 to 3 cells"):
+        shuffled_outcomes(answers(1, 9, "1/2"), 4, Budget())
+
+
+@pytest.mark.parametrize("bits", [4, 10, 256])
+@pytest.mark.parametrize("clones", [0, 1, 2, 7, 40, 4000])
+def test_masses_among_clones_are_bounded_however_coarse_the_units_are(
+    clones: int, bits: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Few bits leave much beyond the numbers that are added up one by one."""
+    unit = 1 << bits
+    monkeypatch.setattr(shuffled, "BITS", bits)
+    monkeypatch.setattr(shuffled, "_UNIT", unit)
+    masses = [comb(clones, number) for number in range(clones + 1)]
+    middle = (clones + 1) // 2
+    for threshold in (middle, (middle + clones) // 2, clones):
+        found = shuffled._from_the_middle(clones, threshold)
+        assert found.least << clones <= masses[threshold] << bits <= found.most << clones
+        assert 0 <= found.beyond << clones <= sum(masses[threshold + 1 :]) << bits
+        last = found.at(clones, clones)
+        assert last.beyond == 0  # nothing is beyond the last
+        assert last.at(clones + 3, clones + 3).beyond == 0
+
+
+@pytest.mark.parametrize(("loss", "level"), [("1", "1/10"), ("4", "7/2"), ("1/8", "1/9")])
+def test_an_event_is_bounded_to_the_last_unit(loss: str, level: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[shuffled._Event] = []
+
+    def spied(event: shuffled._Event, crowd: Crowd) -> Fraction:
+        told.append(event)
+        return Fraction(crowd.users, 100)
+
+    monkeypatch.setattr(shuffled, "_mean", spied)
+    bound(answers(loss, 9, "1/2"), level)
+    (event,) = told
+    with mpmath.workprec(600):
+        base, growth = (mpmath.exp(mpmath.mpf(f.numerator) / f.denominator) for f in map(Fraction, (loss, level)))
+        unit = mpmath.mpf(2) ** shuffled.BITS
+        lead, gain = (base - growth) / (base + 1) * unit, (growth - 1) * unit
+        odds = (base * growth - 1) / ((base - 1) * (growth + 1)) * unit
+        assert lead <= event.lead <= lead + 2
+        assert gain - 2 <= event.gain <= gain
+        assert odds - 2 <= event.least <= odds <= event.most <= odds + 2
+
+
+def test_the_first_corner_is_where_nothing_has_grown() -> None:
+    growth, delta = shuffled._corner(answers("3/4", 9, "1/2"), Fraction(0))
+    assert growth == 1
+    assert (
+        counted(Fraction(3, 4), 9, Fraction(1, 2), Fraction(0))
+        <= FINE.mpf(delta.numerator) / delta.denominator + SLIGHT
+    )
+
+
+@pytest.mark.parametrize(("lost", "fits"), [(Fraction(1, 2), True), (Fraction(7, 10), True), (Fraction(4, 5), False)])
+def test_corners_and_what_is_lost_beside_them_are_one_at_most(
+    lost: Fraction, fits: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Down to it by a tenth while the growth doubles: that tenth and twice as much are in the corner."""
+    corners = {False: (Fraction(1), lost + Fraction(1, 10)), True: (Fraction(2), lost)}
+    monkeypatch.setattr(shuffled, "_corner", lambda _, loss: corners[bool(loss)])
+    monkeypatch.setattr(shuffled, "FIRST_REACH", Fraction(4))
+    factor = answers(4, 2 + lost.denominator, "1/2")
+    if fits:
+        found, beyond = shuffled_outcomes(factor, 1, Budget())
+        masses = [upper_end(mass) for mass, _ in found]
+        assert [round(float(mass), 12) for mass in masses] == [0.1, 0.2, round(0.7 - float(lost), 12)]
+        assert upper_end(beyond) >= lost
+    else:
+        with pytest.raises(Refused, match="add up to more than 1"):
+            shuffled_outcomes(factor, 1, Budget())

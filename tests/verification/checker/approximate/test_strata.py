@@ -36,8 +36,10 @@ def stratum(label: str, rate: str = "1/2", largest: str | None = None) -> dict[s
     }
 
 
-def part(*strata: Mapping[str, Any], weighted: bool = False, **options: str) -> dict[str, Any]:
-    mechanism = {"name": "gaussian-sum", "options": options or {"scale": "1"}}
+def part(
+    *strata: Mapping[str, Any], weighted: bool = False, mechanism_name: str = "gaussian-sum", **options: str
+) -> dict[str, Any]:
+    mechanism = {"name": mechanism_name, "options": options or {"scale": "1"}}
     return {"mechanism": mechanism, "weighted": weighted, "strata": list(strata)}
 
 
@@ -74,12 +76,17 @@ ADMITTED: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
     "elements": (part(*BY_NORM), CLAIM | {"unit": "element"}),
     "several weights": (part(stratum("a"), stratum("b", "1/3"), weighted=True), CLAIM),
     "one weight, a multiplier": (part(stratum("a"), stratum("b"), weighted=True, noise_multiplier="1"), CLAIM),
+    "a multiplier of what clips by itself": (
+        part(stratum("a"), stratum("b", "1/3"), weighted=True, mechanism_name="dpis-step", noise_multiplier="1"),
+        CLAIM,
+    ),
     "no weights, a multiplier": (part(stratum("a"), stratum("b", "1/3"), noise_multiplier="1"), CLAIM),
 }
 REFUSED: dict[str, tuple[dict[str, Any], dict[str, str], str]] = {
     "none": (part(), CLAIM, "must be from 1 to 64"),
     "65": (part(*(stratum(str(number)) for number in range(65))), CLAIM, "must be from 1 to 64"),
     "no label": (part(stratum("")), CLAIM, "a label of its own"),
+    "a label of several": (part(stratum("a"), stratum("")), CLAIM, "a label of its own"),
     "a label twice": (part(stratum("a"), stratum("b"), stratum("a", "1/3")), CLAIM, "a label of its own"),
     "a last bound": (part(stratum("a", largest="1/4"), stratum("b", largest="1/2")), CLAIM, "but for the last"),
     "a bound alone": (part(stratum("a", largest="1/4")), CLAIM, "but for the last"),
