@@ -13,6 +13,7 @@ from flint import acb, arb, ctx
 
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.exact import Floats
+from certdp.accounting.loss_distribution import interpolated_steps as module
 from certdp.accounting.loss_distribution.interpolated_steps import InterpolatedTransform, _InterpolatedLine
 from certdp.accounting.loss_distribution.inversion import delta_by_transforms, epsilon_by_transforms
 from certdp.accounting.loss_distribution.step_boxes import Box, InterpolatedSteps, Kept, Tail, _binned, _matters
@@ -473,3 +474,26 @@ def test_accuracy_is_asked_for_where_the_epsilon_of_a_small_delta_is_told() -> N
     total = 10_000 * 0.001**2 * math.expm1(0.09)
     assert tilt == pytest.approx(math.sqrt(2 * 12 / total), rel=0.1)
     assert variance == pytest.approx(total, rel=0.05)
+
+
+def test_lines_on_which_the_logarithm_may_turn_are_not_added_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """|y|·|m| stays below a limit at every node, up to the reach: beyond it the principal logarithm may be another."""
+    _, given_line = lined(next(cases(2, 1, largest=0.5)))
+    assert isinstance(given_line, _InterpolatedLine)
+    parts = given_line.parts
+    assert parts is not None
+    most = max(abs(float(line.centre)) for _, line in parts)
+    assert most * given_line.reach < module._LARGEST_PHASE <= 2
+    for limit, known in ((1.01, True), (0.99, False)):
+        monkeypatch.setattr(module, "_LARGEST_PHASE", limit * most * given_line.reach)
+        assert (evolve(given_line).parts is not None) is known
+
+
+def test_a_tail_is_the_sum_of_what_its_bins_lose() -> None:
+    for case in cases(3, largest=0.5):
+        _, line = lined(case)
+        assert isinstance(line, _InterpolatedLine)
+        each = [factor * np.expm1(one.tail(case.y, 0.97 * one.estimate(case.y))) for factor, one in line.tails]
+        assert line.tail(case.y, 10 * line.estimate(case.y)) == pytest.approx(
+            sum(min(loss, 0.0) for loss in each), rel=1e-4
+        )

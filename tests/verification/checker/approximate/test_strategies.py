@@ -371,3 +371,89 @@ def test_nothing_but_gaussian_sums_of_certdp_about_one_record_is_correlated() ->
             hold_correlated({**PART, **other}, alone=True)
     with pytest.raises(Refused, match="at each of its steps"):
         hold_correlated({**PART, "resample": "once"}, alone=True)
+
+
+def test_steps_are_counted_up_to_2_to_the_53() -> None:
+    for stated in (few(2**53), few(1, 2**53), turns(2**53)):
+        strategy_shape(tree(stated), "strategy")
+    for stated in (few(2**53 + 1), few(1, 2**53 + 1), turns(2**53 + 1)):
+        with pytest.raises(Refused, match="strategy"):
+            strategy_shape(tree(stated), "strategy")
+
+
+@pytest.mark.parametrize("participation", ["groups", None, ["groups"], 3])
+def test_who_takes_part_is_an_object(participation: Any) -> None:
+    with pytest.raises(Refused, match="must be an object"):
+        strategy_shape(tree(participation), "strategy")
+
+
+@pytest.mark.parametrize("numbers", [[2, 1, -1], [2, 1, 0], [1, "1/2", "1/2"], [-1, -2]])
+def test_coefficients_that_fall_below_0_are_no_falling_ones(numbers: Any) -> None:
+    """Of (2, 1, -1) steps 0 and 2 move a row farther than the earliest ones, whose columns cancel in part."""
+    stated = toeplitz(numbers, few(2, 1))
+    assert moved(stated, 4, Budget()).square >= farthest(matrix_of(stated, 4), 2, 1)
+
+
+def test_falling_coefficients_are_added_up_and_paid_for_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the least one is, 0 or a fraction, of which no whole number is 1."""
+    monkeypatch.setattr(module, "_of_lags", None)
+    for numbers in ([3, 2, 0], [3, 2], ["3/2", "1/2"], [0]):
+        assert moved(toeplitz(numbers, few(2, 1)), 3, Budget()).square >= 0
+    budget = Budget()
+    whole = budget.left
+    moved(toeplitz([3, 2, 1], few(4, 2)), 100, budget)
+    assert whole - budget.left == 1_000 * 4 * 3
+
+
+def test_stretches_of_a_tree_are_paid_for() -> None:
+    for steps in (1, 5, 8):
+        budget = Budget()
+        whole = budget.left
+        stretches, _ = module._rows(tree(few(1)), steps, budget)
+        assert whole - budget.left == 1_000 * steps * steps.bit_length() >= 500 * len(stretches)
+
+
+def test_columns_that_are_added_up_may_cancel() -> None:
+    falling = [Fraction(3), Fraction(2), Fraction(1)]
+    for times, apart in ((2, 1), (3, 1), (2, 2)):
+        found = moved(toeplitz(falling, few(times, apart)), 6, Budget()).square
+        added: dict[int, Fraction] = {}
+        for start in range(0, times * apart, apart):
+            for place, number in enumerate(falling[: 6 - start], start):
+                added[place] = added.get(place, Fraction(0)) + number
+        assert found == sum(number**2 for number in added.values())
+
+
+@given(st.lists(ENTRY, min_size=1, max_size=5), st.integers(0, 6))
+def test_products_of_columns_are_what_is_left_of_them(numbers: list[Fraction], more: int) -> None:
+    steps, whole = len(numbers) + more, [int(2 * number) for number in numbers]
+    columns = weighed(matrix_of(toeplitz(numbers, None), steps))
+    found = module._of_lags(whole, steps, Budget())
+    for step in range(steps):
+        exactly = [abs(4 * columns[step][other]) for other in range(step, min(step + len(numbers), steps))]
+        assert found[step] == exactly
+
+
+@given(ROWS)
+def test_products_of_rows_are_kept_as_far_as_any_row_reaches(stated: Any) -> None:
+    """From the step of each column to the last one that is in a row with it."""
+    whole = [module.Row(at - len(row), [int(2 * entry) for entry in row]) for at, row in enumerate(stated, 1)]
+    columns = weighed(matrix_of(rows(stated, None), len(stated)))
+    found = module._of_rows(whole, len(stated), Budget())
+    for step, products in enumerate(found):
+        with_it = [row.first + len(row.entries) for row in whole if row.first <= step < row.first + len(row.entries)]
+        assert len(products) == max(with_it, default=step) - step
+        assert products == [abs(4 * columns[step][step + lag]) for lag in range(len(products))]
+
+
+def test_how_many_near_steps_are_gone_through(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A row of 5 meets two more that are 2 apart, and three of 7: as many decide, up to a limit."""
+    asked = []
+    monkeypatch.setattr(module, "_of_every_way", lambda *_: -1)
+    monkeypatch.setattr(module, "_MOST_WAYS", 10**9)
+    for reach, near in ((5, 3), (6, 3), (7, 4)):
+        weights = [[1] * min(reach, 40 - step) for step in range(40)]
+        for most in (near, near + 1):
+            monkeypatch.setattr(module, "_MOST_NEAR", most)
+            asked.append(module._heaviest(weights, 9, 2, Budget()) == -1)
+    assert asked == [False, True] * 3

@@ -146,6 +146,7 @@ def test_what_lies_at_infinity_is_counted() -> None:
 def test_shifts_and_cells_beyond_the_proof_are_refused(shift: int, cells: int) -> None:
     with pytest.raises(Refused, match="are not known to the checker where a place changes hands"):
         symmetrised_outcomes(factor(GAUSSIAN, Fraction(shift), Fraction(1, 2)), cells, FINE)
+    assert len(symmetrised_outcomes(factor(GAUSSIAN, Fraction(1, 2), Fraction(1, 2)), 32, FINE)) == 33
 
 
 @pytest.mark.parametrize(
