@@ -195,7 +195,7 @@ class InterpolatedSteps:
 
     @cached_property
     def below(self) -> InterpolatedSteps:
-        """The same with steps that those dominate which are kept."""
+        """These steps, where those that are kept give way to ones that they dominate."""
         return self if self.kept is None else evolve(self, kept=self.kept.below)
 
     @cached_property
