@@ -195,7 +195,7 @@ class InterpolatedSteps:
 
     @cached_property
     def below(self) -> InterpolatedSteps:
-        """These steps, where those that are kept give way to ones that they dominate."""
+        """Steps that the run dominates: each one that is kept has the lower end of its shift."""
         return self if self.kept is None else evolve(self, kept=self.kept.below)
 
     @cached_property
