@@ -11,6 +11,7 @@ named in the code.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from fractions import Fraction
 from functools import cached_property
 from typing import TypeAlias, final
@@ -154,23 +155,20 @@ class _InterpolatedLine(Line):
     @cached_property
     def parts(self) -> tuple[tuple[float, Line], ...] | None:
         """The lines of the nodes, with their weights; None where one has none, or may turn too far (step 6)."""
-        found = []
-        for weight, one in self.transform.nodes:
-            line = one.on(self.tilt, reach=self.reach, steps=self.steps)
-            if line is None or not abs(float(line.centre)) * self.reach < _LARGEST_PHASE:
-                return None
-            found.append((weight, line))
-        return tuple(found)
+        return self._on(self.transform.nodes, _LARGEST_PHASE)
 
     @cached_property
-    def singles(self) -> tuple[tuple[int, Line], ...] | None:
+    def singles(self) -> tuple[tuple[float, Line], ...] | None:
         """The lines of steps that are kept, and how often each counts; None where one has none."""
+        return self._on(self.transform.singles, math.inf)  # of whole numbers any branch will do
+
+    def _on(self, several: Iterable[tuple[float, Transform]], turn: float) -> tuple[tuple[float, Line], ...] | None:
         found = []
-        for times, one in self.transform.singles:
+        for weight, one in several:
             line = one.on(self.tilt, reach=self.reach, steps=self.steps)
-            if line is None:
+            if line is None or not abs(float(line.centre)) * self.reach < turn:
                 return None
-            found.append((times, line))
+            found.append((weight, line))
         return tuple(found)
 
     @cached_property
@@ -222,7 +220,7 @@ class _InterpolatedLine(Line):
             size += weight * own.size
             phase += weight * own.phase
             hidden += abs(weight) * own.error
-            turned = np.where(np.isfinite(phase), abs(weight) * np.abs(own.phase) + np.abs(phase), 0.0)
+            turned = _where_known(abs(weight) * np.abs(own.phase) + np.abs(phase))
             hidden += 4 * UNIT * (abs(weight) * np.abs(own.size) + np.abs(size) + turned)
         far = Logarithms(to.step, to.count)
         for factor, line in self.tails if near < to.count else ():
@@ -236,8 +234,7 @@ class _InterpolatedLine(Line):
         to.phase[near:] = math.inf
         to.error += times * (hidden * ROOM + 4 * UNIT * np.abs(size))
         to.error += 4 * UNIT * np.abs(to.size)
-        turned = np.abs(to.phase[:near]) + times * np.abs(phase)
-        to.error[:near] += 4 * UNIT * np.where(np.isfinite(turned), turned, 0.0)
+        to.error[:near] += 4 * UNIT * _where_known(np.abs(to.phase[:near]) + times * np.abs(phase))
         to.phase[~np.isfinite(to.phase)] = math.inf
 
     def estimate(self, y: float) -> float:
@@ -251,3 +248,8 @@ class _InterpolatedLine(Line):
         return sum(
             factor * min(math.expm1(line.tail(y, share * line.estimate(y))), 0.0) / ROOM for factor, line in self.tails
         )
+
+
+def _where_known(turned: Floats) -> Floats:
+    """What phases round by grows with; where one is unknown the sum is, too, and |φ| alone has an error."""
+    return np.where(np.isfinite(turned), turned, 0.0)

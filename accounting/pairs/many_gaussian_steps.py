@@ -116,13 +116,12 @@ class ManyGaussianSteps(Pair):
         found = self._answers[asked]
         if found is not None and found.width <= self.settled_within * found.upper:
             return found
-        other = self.grouped.smallest_epsilon(delta, direction)
-        return found if other is None or (found is not None and found.width <= other.width) else other
+        known = (one for one in (found, self.grouped.smallest_epsilon(delta, direction)) if one is not None)
+        return min(known, key=lambda one: one.width, default=None)
 
     def is_enough(self, epsilon: Enclosure, delta: Enclosure, direction: Direction) -> bool:
-        """Whether δ(ε) ≤ δ follows from one moment of the steps, or of their groups."""
-        own = is_enough([(self.transforms[direction], 1)], epsilon.lower, delta.lower)
-        return own or self.grouped.is_enough(epsilon, delta, direction)
+        """Whether δ(ε) ≤ δ follows from one moment of the steps: groups, which take longer to make, are not asked."""
+        return is_enough([(self.transforms[direction], 1)], epsilon.lower, delta.lower)
 
     def profile(self, direction: Direction, nearness: Nearness) -> Callable[[Enclosure], Enclosure]:
         """δ(ε) in a direction at many ε: contours that serve several are kept."""

@@ -497,3 +497,17 @@ def test_a_tail_is_the_sum_of_what_its_bins_lose() -> None:
         assert line.tail(case.y, 10 * line.estimate(case.y)) == pytest.approx(
             sum(min(loss, 0.0) for loss in each), rel=1e-4
         )
+
+
+def test_sums_of_tails_hide_their_own_rounding() -> None:
+    """Far out, where what is in the sums already is as large and of the other sign."""
+    _, known = lined(next(cases(2, 1, largest=0.5)))
+    assert isinstance(known, _InterpolatedLine)
+    line = evolve(known, tails=((1e6, Known(-50.0, 0.0, 0.0)),))
+    object.__setattr__(line, "parts", None)
+    here = Logarithms(1.0, 3)
+    here.size[:] = 1e6
+    line.add(1, here)
+    assert np.all(np.abs(here.size) < 1e4)
+    assert np.all(here.error >= 1e6 * UNIT)
+    assert np.all(np.isinf(here.phase))

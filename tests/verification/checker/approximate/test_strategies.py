@@ -413,15 +413,11 @@ def test_stretches_of_a_tree_are_paid_for() -> None:
         assert whole - budget.left == 1_000 * steps * steps.bit_length() >= 500 * len(stretches)
 
 
-def test_columns_that_are_added_up_may_cancel() -> None:
-    falling = [Fraction(3), Fraction(2), Fraction(1)]
+def test_falling_columns_are_added_up_as_far_as_anybody_moves_them() -> None:
+    falling = toeplitz([3, 2, 1], None)
     for times, apart in ((2, 1), (3, 1), (2, 2)):
-        found = moved(toeplitz(falling, few(times, apart)), 6, Budget()).square
-        added: dict[int, Fraction] = {}
-        for start in range(0, times * apart, apart):
-            for place, number in enumerate(falling[: 6 - start], start):
-                added[place] = added.get(place, Fraction(0)) + number
-        assert found == sum(number**2 for number in added.values())
+        found = moved({**falling, "participation": few(times, apart)}, 6, Budget()).square
+        assert found == farthest(matrix_of(falling, 6), times, apart)
 
 
 @given(st.lists(ENTRY, min_size=1, max_size=5), st.integers(0, 6))
